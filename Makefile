@@ -34,6 +34,7 @@ demo: env  ## train, save, reload and draw a digit classifier on real handwritte
 test: env  ## check import directions, lint, run the tests (ARGS="-m slow" runs the slow ones)
 	@$(VENV)/bin/python tools/check_imports.py
 	@$(VENV)/bin/python tools/check_operation_names.py
+	@$(RUN) tools.check_structure
 	@$(RUN) ruff check -q
 	@$(RUN) tests.serving.browser
 	@$(RUN) pytest -n 2 -q -m "not slow and not fuzz" $(ARGS)
@@ -41,6 +42,7 @@ test: env  ## check import directions, lint, run the tests (ARGS="-m slow" runs 
 check: env $(VENV)/.installed-dev  ## check formatting, lint and types
 	@$(VENV)/bin/python tools/check_imports.py
 	@$(VENV)/bin/python tools/check_operation_names.py
+	@$(RUN) tools.check_structure
 	@$(RUN) ruff format --check -q || \
 		{ echo "Some files are not formatted: run '$(RUN) ruff format'."; exit 1; }
 	@$(RUN) ruff check -q
@@ -88,7 +90,7 @@ wheel: env $(VENV)/.installed-wheel  ## a wheel with compiled native kernels and
 	@$(RUN) tools.wheel $(MACHINE)
 
 qemu: env  ## random cases of every native kernel for arm64, under qemu (needs qemu-user, g++-aarch64-linux-gnu; ARGS="--cases 100")
-	@$(RUN) tests.kernels.emulated neon $(ARGS)
+	@$(RUN) tests.kernels.emulation.emulated neon $(ARGS)
 
 first-minute: wheel  ## the wheel in an empty environment without a compiler, and the demo in a clone: what a newcomer waits for
 	@$(RUN) tools.first_minute wheel dist/proa-*_$(shell uname -m).whl
@@ -102,7 +104,7 @@ clean-all: clean  ## remove the environment too
 	@rm -rf $(VENV) .venv-paddle .venv-ecosystem
 
 # The native kernels of this machine, compiled into the cache folder. Without a compiler everything works, on XLA alone.
-$(VENV)/.native-kernels: $(wildcard proa/kernels/cpu/native/*) | $(VENV)/.installed-$(EXTRAS)
+$(VENV)/.native-kernels: $(wildcard proa/kernels/cpu/native/* proa/kernels/cpu/native/headers/*) | $(VENV)/.installed-$(EXTRAS)
 	@echo "Compiling the native CPU kernels (a minute on two cores; PROA_NATIVE=0 leaves it out) ..."
 	@$(RUN) proa.kernels.cpu || true
 	@touch $@

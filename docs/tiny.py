@@ -56,7 +56,7 @@ class Ending:
 ROOT = TraceNode(None, -1)
 
 
-# ---- 3. Segments and tensors (proa/ir/segment.py, running.py, eager/tensor.py) --------------------------------------------
+# ---- 3. Segments and tensors (proa/ir/recording/segment.py, running.py, eager/tensor.py) ------------------
 
 
 class Segment:
@@ -134,7 +134,7 @@ def grow_input(parent: TraceNode, shape: tuple[int, ...]) -> TraceNode:
     return parent[shape]
 
 
-# ---- 4. Two tiers (proa/ir/interpreter.py, proa/ir/lowering.py) --------------------------------------------------------
+# ---- 4. Two tiers (proa/ir/tiers/interpreter.py, lowering.py) ---------------------------------------------
 
 
 def run(xp: Any, instructions: list[Any], inputs: Any, wanted: tuple[int, ...]) -> list[Any]:

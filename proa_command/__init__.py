@@ -20,6 +20,17 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="store_true", help="print the version and stop")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
+    _add_programs(commands)
+    _add_checks(commands)
+    _add_plan(commands)
+    _add_train(commands)
+    deployment.add_all(commands)
+    _add_completion(commands)
+    return parser
+
+
+def _add_programs(commands: deployment.Commands) -> None:
+    """Commands that run a program of the user's."""
     run = commands.add_parser(
         "run", help="run a program written for Paddle, unchanged",
         description="Runs a Python program (or, with -m, a module such as pytest) in which `import paddle` gives proa, "
@@ -39,6 +50,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     launch.set_defaults(module="proa.cli.launch")
 
+
+def _add_checks(commands: deployment.Commands) -> None:
+    """Commands that look at things and say what they see."""
     doctor = commands.add_parser("doctor", help="look at versions, devices, kernels and caches; say what to do")
     doctor.add_argument("--json", action="store_true", help="print the report as JSON")
     doctor.add_argument(
@@ -66,6 +80,9 @@ def build_parser() -> argparse.ArgumentParser:
     inspect.add_argument("--json", action="store_true", help="print it as JSON")
     inspect.set_defaults(module="proa.cli.inspect")
 
+
+def _add_plan(commands: deployment.Commands) -> None:
+    """`proa plan`."""
     plan = commands.add_parser(
         "plan", usage="proa plan [options] SCRIPT [-- arguments of the script]",
         help="say how a script's model is best trained on many devices",
@@ -86,6 +103,9 @@ def build_parser() -> argparse.ArgumentParser:
     plan.add_argument("--picture", metavar="FILE", help="draw the plans")
     plan.set_defaults(module="proa.cli.plan")
 
+
+def _add_train(commands: deployment.Commands) -> None:
+    """`proa train`."""
     train = commands.add_parser(
         "train", usage="proa train SETTINGS | proa train --pack TARGET --tokenizer MODEL FILE …",
         help="train or tune a language model as a small file says",
@@ -104,8 +124,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     train.set_defaults(module="proa.cli.train")
 
-    deployment.add_all(commands)
 
+def _add_completion(commands: deployment.Commands) -> None:
+    """`proa completion`."""
     completion = commands.add_parser(
         "completion", help="print the completion script of a shell",
         description='Prints a script for a shell to read: eval "$(proa completion bash)" in ~/.bashrc, '
@@ -114,7 +135,6 @@ def build_parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     completion.add_argument("shell", choices=SHELLS, help="the shell")
     completion.set_defaults(module="proa_command.completion")
-    return parser
 
 
 def _handed_on(words: list[str]) -> tuple[list[str], list[str]]:

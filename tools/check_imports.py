@@ -167,7 +167,7 @@ class Checker:
         if root == self.name:
             own_room = self._room_of_file(path)
             for room in dict.fromkeys(self._rooms_reached(base, statement.names)):
-                sentence = self._judge(own_room, room)
+                sentence = self.judge(own_room, room)
                 if sentence:
                     yield sentence
 
@@ -193,7 +193,8 @@ class Checker:
             for name in names:
                 yield name if name in self.rooms else self.name
 
-    def _judge(self, own: str, other: str) -> str | None:
+    def judge(self, own: str, other: str) -> str | None:
+        """What is wrong with an import of room `other` in room `own`, if anything."""
         if own == other or self._layer(other) < self._layer(own):
             return None
         if other == self.name:

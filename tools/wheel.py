@@ -20,7 +20,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from proa.ir import cache
+from proa.ir.tiers import cache
 from proa.kernels.building import compile_library, compiler
 from proa.kernels.cpu import compiled
 

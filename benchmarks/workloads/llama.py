@@ -153,7 +153,7 @@ def peak_gib() -> float:
     stats = jax.local_devices()[0].memory_stats() or {}
     total = stats.get("peak_bytes_in_use", 0)
     try:
-        from proa.ir.cupy_tier import pool_bytes
+        from proa.ir.tiers.cupy_tier import pool_bytes
 
         total += pool_bytes()
     except ImportError:

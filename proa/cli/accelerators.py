@@ -8,6 +8,9 @@ import shutil
 import subprocess
 import time
 
+from ..core.place import parse_place
+from ..ir.tiers.cupy_tier import why_not
+from ..ir.xla import jax_module
 from .report import Report, version_of
 
 
@@ -89,8 +92,6 @@ def cupy_advice(has_gpu: bool, packages: dict[str, str], cuda: str | None, why: 
 
 
 def check_cupy(report: Report) -> None:
-    from ..ir.cupy_tier import why_not
-
     names = ("cupy", "cupy-cuda12x", "cupy-cuda13x")
     packages = {name: found for name in names if (found := version_of(name)) != "not installed"}
     cuda = next((str(n) for n in (13, 12) if version_of(f"jax-cuda{n}-plugin") != "not installed"), None)
@@ -114,9 +115,6 @@ def cannot_import(name: str) -> str:
 
 def list_devices(report: Report) -> None:
     """Every device, with the time it took for a first small program: the way to know that it works."""
-    from ..core.place import parse_place
-    from ..ir.xla import jax_module
-
     jax = jax_module()
     try:
         devices = jax.local_devices()

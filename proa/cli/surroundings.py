@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 from ..core import flags
 from ..ir.xla import cache_folder
+from ..kernels.building import compiler
 from .report import Report
 
 _READ_ON = "docs/everyday.md"
@@ -100,8 +101,6 @@ def _mebibytes(size: int) -> str:
 
 
 def check_compiler(report: Report) -> None:
-    from ..kernels.building import compiler
-
     try:
         path = compiler("doctor")[0]
         answer = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=20, check=False)

@@ -12,6 +12,8 @@ import os
 import time
 from dataclasses import asdict, dataclass, field
 
+from ..eager.tensor import tensor_from_data
+
 
 @dataclass
 class Result:
@@ -78,7 +80,6 @@ def _verify_own(path: str, result: Result, tolerance: float | None) -> None:
 def _verify_paddle(path: str, result: Result) -> None:
     import numpy as np
 
-    from ..eager.tensor import tensor_from_data
     from ..formats.paddle.files.reading import read_model
     from ..formats.paddle.reading import LoadedModel
 

@@ -23,7 +23,7 @@ from ..ops.math import reduction
 from ..ops.math.comparison import equal_all
 from ..ops.math.extremes import maximum, minimum
 from ..ops.math.logic import isnan
-from ..ops.math.statistics import order_statistic
+from ..ops.math.statistics.moments import order_statistic
 from ..ops.math.ternary import where
 from ..ops.shape import joining
 from .calling import paddle_function, refusing

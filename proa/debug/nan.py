@@ -25,8 +25,8 @@ import numpy as np
 from ..core import flags
 from ..core.dtype import is_differentiable, name_of
 from ..eager import instrument
-from ..ir.interpreter import run_on_numpy
 from ..ir.recorder import LOCAL, flush_current, verify_values
+from ..ir.tiers.interpreter import run_on_numpy
 from ..ir.watch import NonFiniteError
 
 _FLAG = "FLAGS_check_nan_inf"

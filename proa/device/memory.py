@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..ir.xla import jax_module
 from ..eager.annotations import DeviceLike
 from .select import _device_of
 
@@ -16,8 +17,6 @@ def _statistic(device: Any, name: str) -> int:
     statistics = found.memory_stats()
     if statistics:
         return int(statistics.get(name, 0))
-    from ..ir.xla import jax_module
-
     live = jax_module().live_arrays(found.platform)
     return sum(shard.data.nbytes for array in live for shard in array.addressable_shards if shard.device == found)
 

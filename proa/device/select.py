@@ -22,6 +22,7 @@ from ..core.place import (
 from ..eager.annotations import DeviceLike
 from ..eager.declare import PUBLIC
 from ..ir.recorder import LOCAL, set_place
+from ..ir.xla import jax_module
 
 
 def set_device(device: str | Place) -> Place:
@@ -68,8 +69,6 @@ def get_device(input: Any = None) -> Any:
 
 def _platforms() -> dict[str, int]:
     """Kinds of device with their number, the CPU first."""
-    from ..ir.xla import jax_module
-
     counts = {"cpu": 1}
     for device in jax_module().local_devices():
         kind = parse_place(device).kind

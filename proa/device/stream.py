@@ -11,7 +11,7 @@ from typing import Any
 
 from ..eager.annotations import DeviceLike
 from ..eager.declare import PUBLIC
-from ..ir import forking
+from ..ir.process import forking
 from ..ir.recorder import LOCAL, flush_current, verify_values
 from ..ir.xla import started_jax
 

@@ -27,14 +27,6 @@ identity, a group holds one process, and nothing is cut or run. How processes me
 from __future__ import annotations
 
 from . import auto_parallel, fleet, launch, rpc, sharding, stream
-from .annotations import (
-    DistAttr,
-    enable_auto_dp,
-    in_auto_parallel_align_mode,
-    shard_op,
-    split,
-    to_distributed,
-)
 from .checkpoint import (
     ShardedStateDict,
     ShardedWeight,
@@ -69,15 +61,6 @@ from .collective import (
     send_object_list,
     wait,
 )
-from .dist_model import DistModel, to_static
-from .dtensor import (
-    dtensor_from_fn,
-    dtensor_from_local,
-    dtensor_to_local,
-    reshard,
-    shard_tensor,
-    unshard_dtensor,
-)
 from .environment import (
     ParallelEnv,
     ParallelMode,
@@ -101,13 +84,32 @@ from .group import (
 )
 from .launching import launch as launch_processes
 from .launching import spawn
-from .mesh import ProcessMesh, get_mesh, set_mesh
-from .more_plans import ContextParallel, ConvParallel, PrepareContextParallel
+from .meshes.annotations import (
+    DistAttr,
+    enable_auto_dp,
+    in_auto_parallel_align_mode,
+    shard_op,
+    split,
+    to_distributed,
+)
+from .meshes.dtensor import (
+    dtensor_from_fn,
+    dtensor_from_local,
+    dtensor_to_local,
+    reshard,
+    shard_tensor,
+    unshard_dtensor,
+)
+from .meshes.mesh import ProcessMesh, get_mesh, set_mesh
+from .meshes.placement import Partial, Placement, ReduceType, Replicate, Shard
+from .meshes.shard_layers import LocalLayer, local_map, shard_layer
+from .meshes.shard_loader import shard_dataloader
+from .meshes.shard_optimizers import ShardingStage1, ShardingStage2, ShardingStage3, shard_optimizer, shard_scaler
 from .parallel import DataParallel
-from .parallelize import parallelize
-from .placement import Partial, Placement, ReduceType, Replicate, Shard
-from .planner import load_plan
-from .plans import (
+from .parallelizing.context_plans import ContextParallel, ConvParallel, PrepareContextParallel
+from .parallelizing.dist_model import DistModel, to_static
+from .parallelizing.parallelize import parallelize
+from .parallelizing.plans import (
     ColWiseParallel,
     PrepareLayerInput,
     PrepareLayerOutput,
@@ -118,11 +120,9 @@ from .plans import (
     SequenceParallelEnd,
     SplitPoint,
 )
+from .parallelizing.strategy import Strategy
+from .planner import load_plan
 from .ps.config import CountFilterEntry, ProbabilityEntry, ShowClickEntry
-from .shard_layers import LocalLayer, local_map, shard_layer
-from .shard_loader import shard_dataloader
-from .shard_optimizers import ShardingStage1, ShardingStage2, ShardingStage3, shard_optimizer, shard_scaler
-from .strategy import Strategy
 
 # The package is loaded, and under its name stands the function, as in Paddle.
 launch = launch_processes  # noqa: F811

@@ -17,10 +17,16 @@ from ..eager.views import replace_value
 from ..ir.recorder import recording_gradients, value_of
 from ..ops.basic import reshape_to
 from ..ops.shape.joining import concat
-from . import operations
 from .group import Group, barrier, position, resolve
-from .messages import P2POp, Task, batch_isend_irecv, irecv, isend, recv, require_tensors, send
-from .objects import all_gather_object, broadcast_object_list, recv_object_list, scatter_object_list, send_object_list
+from .transport import operations
+from .transport.messages import P2POp, Task, batch_isend_irecv, irecv, isend, recv, require_tensors, send
+from .transport.objects import (
+    all_gather_object,
+    broadcast_object_list,
+    recv_object_list,
+    scatter_object_list,
+    send_object_list,
+)
 
 
 class ReduceOp:

@@ -16,9 +16,9 @@ from ..eager.engine import zeros_of
 from ..eager.tensor import Tensor, wrap
 from ..eager.views import replace_value
 from ..ir.recorder import recording_gradients
-from . import operations
 from .group import Group
-from .objects import all_gather_object
+from .transport import operations
+from .transport.objects import all_gather_object
 
 MEGABYTES = 25
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from ..core import job
 from ..core.errors import runtime_error, value_error, warn
-from . import store
-from .exchange import line_of
+from .transport import store
+from .transport.exchange import line_of
 
 
 class Group:

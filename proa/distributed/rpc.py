@@ -26,8 +26,8 @@ from typing import Any
 from ..core import job
 from ..core.errors import message, runtime_error, value_error
 from ..core.tracebacks import boundary
-from . import store
 from .environment import init_parallel_env
+from .transport import store
 
 _THREADS = 16  # calls of this process that may be under way at the same time
 

@@ -11,10 +11,11 @@ from ..eager.tensor import Tensor
 from ..eager.views import replace_value
 from ..ir.recorder import recording_gradients
 from ..ops.basic import reshape_to
-from . import collective, operations
+from . import collective
 from .collective import ReduceOp, Task, reduction_of
 from .group import position, resolve
-from .messages import require_tensors
+from .transport import operations
+from .transport.messages import require_tensors
 
 if TYPE_CHECKING:
     from .group import Group

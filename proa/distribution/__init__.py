@@ -1,6 +1,7 @@
 """`paddle.distribution`: probability distributions, transforms, divergences.
 
-`distribution.py` says what a distribution is. To add one: a file of its own, with parameters made
+`distribution.py` says what a distribution is. To add one: a file of its own in
+`discrete/` or `continuous/`, with parameters made
 by `arguments.tensors`, numbers from `noise` or a sampling function, formulas in public tensor
 functions; a rule in `kl.py`; its name below. Nothing here looks at the values of tensors, except
 where a docstring says so.
@@ -14,52 +15,53 @@ import importlib
 from typing import Any
 
 _HOMES = {
-    "bernoulli": "Bernoulli",
-    "beta": "Beta",
-    "binomial": "Binomial",
-    "categorical": "Categorical",
-    "cauchy": "Cauchy",
-    "chi2": "Chi2",
+    "discrete.bernoulli": "Bernoulli",
+    "continuous.beta": "Beta",
+    "discrete.binomial": "Binomial",
+    "discrete.categorical": "Categorical",
+    "continuous.cauchy": "Cauchy",
+    "continuous.chi2": "Chi2",
     "constraint": "",
-    "continuous_bernoulli": "ContinuousBernoulli",
-    "dirichlet": "Dirichlet",
+    "continuous.continuous_bernoulli": "ContinuousBernoulli",
+    "continuous.dirichlet": "Dirichlet",
     "distribution": "Distribution",
-    "exponential": "Exponential",
+    "continuous.exponential": "Exponential",
     "exponential_family": "ExponentialFamily",
-    "gamma": "Gamma",
-    "geometric": "Geometric",
-    "gumbel": "Gumbel",
+    "continuous.gamma": "Gamma",
+    "discrete.geometric": "Geometric",
+    "continuous.gumbel": "Gumbel",
     "independent": "Independent",
     "kl": "kl_divergence register_kl",
-    "laplace": "Laplace",
-    "lkj_cholesky": "LKJCholesky",
-    "lognormal": "LogNormal",
-    "multinomial": "Multinomial",
-    "multivariate_normal": "MultivariateNormal",
-    "normal": "Normal",
-    "poisson": "Poisson",
-    "student_t": "StudentT",
+    "continuous.laplace": "Laplace",
+    "continuous.lkj_cholesky": "LKJCholesky",
+    "continuous.lognormal": "LogNormal",
+    "discrete.multinomial": "Multinomial",
+    "continuous.multivariate_normal": "MultivariateNormal",
+    "continuous.normal": "Normal",
+    "discrete.poisson": "Poisson",
+    "continuous.student_t": "StudentT",
     "transform": (
         "AbsTransform AffineTransform ChainTransform ExpTransform IndependentTransform PowerTransform ReshapeTransform "
         "SigmoidTransform SoftmaxTransform StackTransform StickBreakingTransform TanhTransform Transform"
     ),
     "transformed_distribution": "TransformedDistribution",
-    "uniform": "Uniform",
+    "continuous.uniform": "Uniform",
     "variable": "",
 }
+_MODULES = {file.rpartition(".")[2]: file for file in _HOMES}
 _FILES = {name: file for file, names in _HOMES.items() for name in names.split()}
 
 __all__ = sorted(_FILES)  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
-    file = _FILES.get(name, name if name in _HOMES else None)
+    file = _FILES.get(name, _MODULES.get(name))
     if file is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = importlib.import_module(f".{file}", __name__)
-    value = globals()[name] = module if file == name else getattr(module, name)
+    value = globals()[name] = getattr(module, name) if name in _FILES else module
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_FILES, *_HOMES})
+    return sorted({*globals(), *_FILES, *_MODULES})

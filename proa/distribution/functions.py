@@ -8,23 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..eager.declare import PUBLIC
-
-
-class PublicFunctions:
-    """Attributes are the functions that `@public` collected below a dotted name."""
-
-    def __init__(self, module: str = "") -> None:
-        self._prefix = f"{module}." if module else ""
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            function = PUBLIC[self._prefix + name]
-        except KeyError:
-            raise AttributeError(f"there is no public function {self._prefix}{name}") from None
-        setattr(self, name, function)
-        return function
-
+from ..ops.public_functions import PublicFunctions
 
 paddle = PublicFunctions()
 functional = PublicFunctions("nn.functional")

@@ -10,26 +10,26 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.errors import message, type_error, value_error
-from .bernoulli import Bernoulli
-from .beta import Beta
-from .binomial import Binomial
-from .categorical import Categorical
-from .cauchy import Cauchy
-from .continuous_bernoulli import ContinuousBernoulli
-from .dirichlet import Dirichlet
+from .continuous.beta import Beta
+from .continuous.cauchy import Cauchy
+from .continuous.continuous_bernoulli import ContinuousBernoulli
+from .continuous.dirichlet import Dirichlet
+from .continuous.exponential import Exponential
+from .continuous.gamma import Gamma
+from .continuous.laplace import Laplace
+from .continuous.lognormal import LogNormal
+from .continuous.multivariate_normal import MultivariateNormal
+from .continuous.normal import Normal
+from .continuous.uniform import Uniform
+from .discrete.bernoulli import Bernoulli
+from .discrete.binomial import Binomial
+from .discrete.categorical import Categorical
+from .discrete.geometric import Geometric
+from .discrete.poisson import Poisson
 from .distribution import Distribution
-from .exponential import Exponential
 from .exponential_family import ExponentialFamily
 from .functions import choose, log_beta, paddle, softplus, sum_rightmost, times_log
-from .gamma import Gamma
-from .geometric import Geometric
 from .independent import Independent
-from .laplace import Laplace
-from .lognormal import LogNormal
-from .multivariate_normal import MultivariateNormal
-from .normal import Normal
-from .poisson import Poisson
-from .uniform import Uniform
 
 __all__ = ["kl_divergence", "register_kl"]
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # annotations are not evaluated, so that these may come from 
     from ..core.dtype import DType
     from ..core.place import Place
     from ..device.handle import Device
-    from ..nn.attributes import ParamAttr
+    from ..nn.base.attributes import ParamAttr
     from ..nn.initializer import Initializer
     from .tensor import Tensor
 

@@ -134,6 +134,36 @@ def _generate(
         pack_saved=pack_saved, NeedsPromotion=NeedsPromotion, PrefersHost=PrefersHost, register_view=register_view,
         after_record=after_record, **SCOPE,
     )  # fmt: skip
+    lines = _head_lines(operation, parameters, scope, again, slow=f"        return slowly({names})", names=names)
+    lines += _operand_lines(operands, slow=f"        return slowly({names})")
+    lines += _step_lines(operation, operands, statics, slow=f"            return slowly({names})")
+    lines += [
+        "    out = new(Tensor)",
+        "    out._aval = node.aval",
+        "    out._value = None",
+        "    out._segment = segment",
+        "    out._index = node.index",
+        "    out._version = 0",
+        "    out._node = None",
+        "    segment.refs.append(out)",
+    ]
+    lines += _tape_lines(operands, statics, gradient)
+    if operation.view is not None:
+        static_tuple = "".join(p.name + ", " for p in statics)
+        lines.append(f"    register_view({operands[0].name}, out, OPERATION, ({static_tuple}))")
+    lines += ["    if node.hook:", "        after_record(segment, node)", "    return out"]
+    # What is raised inside leaves without the frames of the package: a `try` costs nothing until then.
+    body = ["    try:", *[f"    {line}" for line in lines[1:]]]
+    body += ["    except Exception as failure:", "        trim(failure)", "        raise"]
+    exec(compile("\n".join([lines[0], *body]), f"<binder of {operation.name}>", "exec"), scope)
+    return scope[operation.name]
+
+
+def _head_lines(
+    operation: Operation, parameters: list[Parameter], scope: dict[str, Any], again: Callable[..., Any] | None,
+    slow: str, names: str,
+) -> list[str]:  # fmt: skip
+    """Source of the signature, and of calls that are given other names or too few arguments."""
     signature = []
     for p in parameters:
         if p.has_default:
@@ -142,28 +172,30 @@ def _generate(
         else:
             signature.append(p.name if again is None else f"{p.name}=MISSING")
     signature.append("name=None")
-    if again is not None:
-        signature.append("**named")
-        scope.update(again=_unpacked(again, parameters), MISSING=MISSING)
-    scalars = []
+    if again is None:
+        return [f"def {operation.name}({', '.join(signature)}):"]
+    signature.append("**named")
+    scope.update(again=_unpacked(again, parameters), MISSING=MISSING)
     lines = [f"def {operation.name}({', '.join(signature)}):"]
-    if again is not None:
-        lines += ["    if named:", f"        return again(({names},), named)"]
-        required = [p.name for p in statics if not p.has_default]
-        if required:
-            lines += [f"    if {' or '.join(f'{n} is MISSING' for n in required)}:", f"        return slowly({names})"]
-    checks = []
+    lines += ["    if named:", f"        return again(({names},), named)"]
+    required = [p.name for p in parameters if p.kind == "static" and not p.has_default]
+    if required:
+        lines += [f"    if {' or '.join(f'{n} is MISSING' for n in required)}:", slow]
+    return lines
+
+
+def _operand_lines(operands: list[Parameter], slow: str) -> list[str]:
+    """Source that turns operands into their numbers in the segment."""
+    lines, checks = [], []
     for p in operands:
         if p.kind == "scalar":
             # Larger integers are checked against the dtype they will take.
             fits = f"-2147483648 <= {p.name} <= 2147483647"
             checks.append(f"(type_{p.name} is float or type_{p.name} is int and {fits})")
             lines.append(f"    type_{p.name} = {p.name}.__class__")
-            scalars.append(p.name)
     if checks:
-        lines += [f"    if not ({' and '.join(checks)}):", f"        return slowly({names})"]
+        lines += [f"    if not ({' and '.join(checks)}):", slow]
     lines += ["    segment = LOCAL.segment", "    try:"]
-    key_parts = []
     for p in operands:
         if p.kind == "tensor":
             lines += [
@@ -177,51 +209,35 @@ def _generate(
                 f"            i_{p.name} = {p.name}._index",
                 f"            if {p.name}._segment is not segment: i_{p.name} = segment.input_index({p.name})",
             ]
-        key_parts.append(f"type_{p.name}" if p.kind == "scalar" else f"i_{p.name}")
     if not any(p.kind in ("tensor", "optional") for p in operands):
         lines += ["        if segment.root.place is not LOCAL.place: raise AttributeError"]
-    lines += ["    except (AttributeError, WrongPlace):", f"        return slowly({names})"]
+    return [*lines, "    except (AttributeError, WrongPlace):", slow]
+
+
+def _step_lines(operation: Operation, operands: list[Parameter], statics: list[Parameter], slow: str) -> list[str]:
+    """Source of the step in the trace tree, which grows where this path was never walked."""
+    lines = []
     for p in statics:
         bound = bound_source(p.name, p.declared, operation.name)
         if bound is not None:
             lines.append(f"    {bound}")
-    key_parts += [key_source(p.name, p.declared) for p in statics]
-    lines.append(f"    key = (OPERATION, {''.join(part + ', ' for part in key_parts)})")
-    lines.append("    node = segment.node.get(key)")
-    lines.append("    if node is None:")
-    kinds = [_kind_source(p) for p in operands]
-    operand_tuple = "".join(part + ", " for part in key_parts[: len(operands)])
-    kind_tuple = "".join(part + ", " for part in kinds)
-    static_tuple = "".join(p.name + ", " for p in statics)
+    numbers = [f"type_{p.name}" if p.kind == "scalar" else f"i_{p.name}" for p in operands]
+    key_parts = [*numbers, *(key_source(p.name, p.declared) for p in statics)]
+    operand_tuple = "".join(part + ", " for part in numbers)
+    kind_tuple = "".join(_kind_source(p) + ", " for p in operands)
     new_tuple = "".join(value_source(p.name, p.declared) + ", " for p in statics)
-    lines += [
+    return [
+        *lines,
+        f"    key = (OPERATION, {''.join(part + ', ' for part in key_parts)})",
+        "    node = segment.node.get(key)",
+        "    if node is None:",
         "        try:",
         f"            node = extend(segment, key, OPERATION, ({operand_tuple}), ({kind_tuple}), ({new_tuple}))",
         "        except (NeedsPromotion, PrefersHost):",
-        f"            return slowly({names})",
+        slow,
+        "    segment.node = node",
+        *[f"    segment.scalars.append({p.name})" for p in operands if p.kind == "scalar"],
     ]
-    lines.append("    segment.node = node")
-    for name in scalars:
-        lines.append(f"    segment.scalars.append({name})")
-    lines += [
-        "    out = new(Tensor)",
-        "    out._aval = node.aval",
-        "    out._value = None",
-        "    out._segment = segment",
-        "    out._index = node.index",
-        "    out._version = 0",
-        "    out._node = None",
-        "    segment.refs.append(out)",
-    ]
-    lines += _tape_lines(operands, statics, gradient)
-    if operation.view is not None:
-        lines.append(f"    register_view({operands[0].name}, out, OPERATION, ({static_tuple}))")
-    lines += ["    if node.hook:", "        after_record(segment, node)", "    return out"]
-    # What is raised inside leaves without the frames of the package: a `try` costs nothing until then.
-    body = ["    try:", *[f"    {line}" for line in lines[1:]]]
-    body += ["    except Exception as failure:", "        trim(failure)", "        raise"]
-    exec(compile("\n".join([lines[0], *body]), f"<binder of {operation.name}>", "exec"), scope)
-    return scope[operation.name]
 
 
 def _unpacked(again: Callable[..., Any], parameters: list[Parameter]) -> Callable[..., Any]:
@@ -275,9 +291,21 @@ def _tape_lines(operands: list[Parameter], statics: list[Parameter], gradient: G
     lines.append(f"        tape.edges = ({', '.join(edges)},)")
     avals = ["None" if p.kind == "scalar" else _kind_source(p) for p in operands]
     lines.append(f"        tape.avals = ({', '.join(avals)},)")
+    lines += _saved_lines(operands, gradient)
+    lines.append(f"        tape.attributes = ({''.join(p.name + ', ' for p in statics)})")
+    lines.append("        tape.out_aval = node.aval")
+    lines.append("        out._node = tape")
+    lines += ["        if SAVED_HOOKS:", "            pack_saved(tape)"]
+    return lines
+
+
+def _saved_lines(operands: list[Parameter], gradient: Gradient) -> list[str]:
+    """Source that saves what the gradient rules ask for."""
+    tracked = [p for p in operands if p.kind in ("tensor", "optional")]
     by_name = {p.name: p for p in operands}
-    saved = []
-    versions = []
+    lines: list[str] = []
+    saved: list[str] = []
+    versions: list[str] = []
     for name in gradient.saved:
         kind = by_name[name].kind if name in by_name else None
         kept = "kept" if name == "out" else name
@@ -303,13 +331,9 @@ def _tape_lines(operands: list[Parameter], statics: list[Parameter], gradient: G
             "        kept._version = 0",
             "        kept._node = None",
             "        kept.stop_gradient = True",
-            # In front of the result: when a result dies unused, what was saved with it dies first (see `ir/memory.py`).
+            # In front of the result: when a result dies unused, what was saved with it goes first (`recording/memory.py`).
             "        segment.refs.insert(-1, kept)",
         ]
     lines.append(f"        tape.saved = ({''.join(s + ', ' for s in saved)})")
     lines.append(f"        tape.version = {' + '.join(versions) or '0'}")
-    lines.append(f"        tape.attributes = ({''.join(p.name + ', ' for p in statics)})")
-    lines.append("        tape.out_aval = node.aval")
-    lines.append("        out._node = tape")
-    lines += ["        if SAVED_HOOKS:", "            pack_saved(tape)"]
     return lines

@@ -27,10 +27,11 @@ from ..ir.traits import GivenTraits
 from .attaching import attach
 from .binder import RESERVED, Parameter, generate
 from .calling import MISSING, putting_off, with_options
+from .derived import DerivedGradient
 from .dispatch import as_operand, cast_for_scope, promote, record
 from .signatures import DeferredSignature, parameter_names, parameters_with_defaults
 from .tape import Gradient, stand_in
-from .tensor import Tensor
+from .tensor import Tensor, tensor_from_data
 from .variadic import VariadicGradient
 from .views import assign_in_place, register_view
 
@@ -94,24 +95,7 @@ def op(
 
     def declare(kernel: Callable[..., Any]) -> Primitive:
         own_name = name or kernel.__name__
-        signature = parameters_with_defaults(kernel)[1:]
-        tensor_names, scalar_names, optional_names = operands.split(), scalars.split(), optional.split()
-        parameters: list[Parameter] = []
-        taken = sorted(RESERVED & {parameter for parameter, _, _ in signature})
-        if taken:
-            raise TypeError(f"({own_name}) a parameter of an operation cannot be called {', '.join(taken)}")
-        for parameter, has_default, default in signature:
-            kind = (
-                "optional"
-                if parameter in optional_names
-                else "scalar"
-                if parameter in scalar_names
-                else "tensor"
-                if parameter in tensor_names
-                else "static"
-            )
-            declared = kind_of_annotation(kernel.__annotations__.get(parameter, inspect.Parameter.empty))
-            parameters.append(Parameter(parameter, kind, has_default or kind == "optional", default, declared))
+        parameters = _declared_parameters(own_name, kernel, operands.split(), scalars.split(), optional.split())
         operand_names = [p.name for p in parameters if p.kind != "static"]
         operation = register(
             Operation(
@@ -137,24 +121,47 @@ def op(
         operation.view, operation.strides, operation.copies = view, strides, copies
         tracked = [p.name for p in parameters if p.kind in ("tensor", "optional")]
         if grad == "auto":
-            from .derived import DerivedGradient
-
             operation.gradient = DerivedGradient(operation, tracked)
         elif variadic and grad is not None:
             operation.gradient = VariadicGradient(grad)  # type: ignore[arg-type]
         elif grad is not None:
             operation.gradient = Gradient(operation, grad, 1 if outputs == 1 else int(outputs), tracked)  # type: ignore[arg-type]
-        function = _recording_function(operation, parameters)
-        function.__name__ = function.__qualname__ = own_name
-        function.__doc__ = kernel.__doc__
-        function.__module__ = kernel.__module__
-        function.operation = operation
-        return function
+        return _recording_function(operation, parameters, kernel)
 
     return declare
 
 
-def _recording_function(operation: Operation, parameters: list[Parameter]) -> Any:
+def _declared_parameters(
+    own_name: str, kernel: Callable[..., Any], tensors: list[str], scalars: list[str], optional: list[str]
+) -> list[Parameter]:
+    """The parameters of a kernel behind `xp`, each of the kind that its name stands for."""
+    signature = parameters_with_defaults(kernel)[1:]
+    taken = sorted(RESERVED & {parameter for parameter, _, _ in signature})
+    if taken:
+        raise TypeError(f"({own_name}) a parameter of an operation cannot be called {', '.join(taken)}")
+    kinds = dict.fromkeys(tensors, "tensor") | dict.fromkeys(scalars, "scalar")
+    kinds |= dict.fromkeys(optional, "optional")
+    parameters: list[Parameter] = []
+    for parameter, has_default, default in signature:
+        kind = kinds.get(parameter, "static")
+        declared = kind_of_annotation(kernel.__annotations__.get(parameter, inspect.Parameter.empty))
+        parameters.append(Parameter(parameter, kind, has_default or kind == "optional", default, declared))
+    return parameters
+
+
+def _recording_function(
+    operation: Operation, parameters: list[Parameter], kernel: Callable[..., Any]
+) -> Any:
+    """What is called in place of the kernel: it records the operation."""
+    function = _recorder_of(operation, parameters)
+    function.__name__ = function.__qualname__ = operation.name
+    function.__doc__ = kernel.__doc__
+    function.__module__ = kernel.__module__
+    function.operation = operation
+    return function
+
+
+def _recorder_of(operation: Operation, parameters: list[Parameter]) -> Any:
     if operation.variadic:
 
         def record_variadic(x: Sequence[Any], *attributes: Any) -> Any:
@@ -254,8 +261,6 @@ def _cast_arguments(operation: Operation, kinds: list[str], arguments: Sequence[
 def _require_tensor(operation: Operation, name: str, value: Any) -> Any:
     if isinstance(value, Tensor) or value is None:
         return value
-    from .tensor import tensor_from_data
-
     return tensor_from_data(value)
 
 

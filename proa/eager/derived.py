@@ -16,6 +16,9 @@ from ..core.aval import make_aval
 from ..core.dtype import is_differentiable
 from ..ir.keys import attribute_key
 from ..ir.operation import Operation, register
+from ..ir.xla import started_jax
+from . import engine
+from .dispatch import record
 from .tape import check_versions
 from .variadic import check_all_versions
 
@@ -31,8 +34,6 @@ class DerivedGradient:
         self._vjp: Operation | None = None
 
     def run(self, node: Any, grad: Any, create_graph: bool, edges: Any) -> Sequence[Any]:
-        from .dispatch import record
-
         if self.versioned:
             check_versions(node)
         operands = list(node.saved)
@@ -57,8 +58,6 @@ class DerivedGradient:
 
 
 def _zeros(aval: Any) -> Any:
-    from . import engine
-
     return engine._zeros(aval)
 
 
@@ -152,8 +151,6 @@ _JITTED: dict[Any, Any] = {}
 
 
 def _run_jitted(vjp: Operation, arrays: list[Any], attributes: tuple[Any, ...]) -> tuple[Any, ...]:
-    from ..ir.xla import started_jax
-
     jax = started_jax()
     key = (vjp, attribute_key(attributes), tuple(a is None for a in arrays))
     jitted = _JITTED.get(key)

@@ -117,7 +117,7 @@ def _attach(operation: Operation, operands: Sequence[Any], attributes: tuple[Any
     node.saved = saved
     refs, made = outputs[0]._segment.refs, len(outputs)
     if refs[-1] is not outputs[-1]:
-        # Saved results go in front: when a result dies unused, what was saved with it dies too (see `ir/memory.py`).
+        # Saved results go in front: when a result dies unused, what was saved with it dies too (`ir/recording/memory.py`).
         first = next(i for i in range(len(refs) - 1, -1, -1) if refs[i] is outputs[-1]) - made + 1
         refs[first:] = refs[first + made :] + outputs
     if several:

@@ -16,7 +16,7 @@ from ..core.errors import runtime_error, type_error, value_error
 from ..core.locks import new_lock
 from ..core.symbols import same_sizes
 from ..ir.recorder import LOCAL, meeting_point, set_scope, switch_gradients
-from ..ir.recording_mode import Mode
+from ..ir.recording.mode import Mode
 from .tape import FREED, GradNode, OutputNode, edge_of, stand_in
 from .tensor import Tensor, alias
 from .views import assign_in_place
@@ -55,11 +55,6 @@ def run_engine(
     gradients go only along these edges.
     """
     grads: dict[Any, Any] = {}  # nodes that wait for their turn, with the sum of what has arrived
-    waiting: list[Any] = []  # those of them that are not in the heap yet
-    heap: list[tuple[int, Any]] = []
-    # While a single node waits it is held here: along a chain of calls nothing else is touched.
-    held: Any = None
-    held_grad: Any = None
     leaves: dict[Tensor, Any] = {}
     enabled = switch_gradients(create_graph)
     scope = LOCAL.scope
@@ -71,78 +66,98 @@ def run_engine(
             sums = leaves if isinstance(edge, Tensor) else grads
             before = sums.get(edge)
             sums[edge] = grad if before is None else before + grad
-        waiting.extend(grads)
-        while True:
-            if held is not None:
-                node, grad = held, held_grad
-                held = None
-            elif grads:
-                for node in waiting:
-                    heappush(heap, (-node.sequence, node))
-                waiting.clear()
-                node = heappop(heap)[1]  # the newest
-                grad = grads.pop(node)
-            else:
-                break
-            if node.__class__ is GradNode:
-                if watched is not None and node in watched:
-                    watched[node] = grad
-                    if not any(edge in needed for edge in node.edges):  # type: ignore[operator]
-                        continue
-                if node.saved is FREED:
-                    raise _second_time(node.label)
-                edges = node.edges
-                if needed is not None and len(edges) > 1:
-                    # A gradient that nobody asked for is not even recorded.
-                    edges = [edge if edge in needed else None for edge in edges]
-                results = node.operation.gradient.run(node, grad, create_graph, edges)
-                if not retain_graph:
-                    node.saved = FREED
-                    node.edges = ()
-            else:
-                if node.hooks:
-                    grad = run_hooks(node.hooks, grad)
-                if watched is not None and node in watched:
-                    watched[node] = grad
-                    if not any(edge in needed for edge in node.edges):  # type: ignore[operator]
-                        continue
-                if node.__class__ is OutputNode:
-                    _collect(grads, waiting, node, grad)
-                    continue
-                if node.is_released:
-                    raise _second_time(node.label)
-                edges = node.edges
-                results = node.backward(grad, create_graph)
-                if not retain_graph:
-                    node.release()
-            for edge, result, aval in zip(edges, results, node.avals):
-                if edge is None or result is None or (needed is not None and edge not in needed):
-                    continue
-                if result._aval is not aval:
-                    result = fit(result, aval)
-                if edge.__class__ is not GradNode and isinstance(edge, Tensor):
-                    before = leaves.get(edge)
-                    leaves[edge] = result if before is None else before + result
-                elif edge is held:
-                    held_grad = held_grad + result
-                elif held is None and not grads:
-                    held, held_grad = edge, result
-                else:
-                    if held is not None:
-                        grads[held] = held_grad
-                        waiting.append(held)
-                        held = None
-                    if edge in grads:
-                        grads[edge] = grads[edge] + result
-                    else:
-                        grads[edge] = result
-                        waiting.append(edge)
+        _propagate(grads, leaves, retain_graph, create_graph, watched, needed)
         for leaf, grad in leaves.items():
             deliver(leaf, grad)
     finally:
         switch_gradients(enabled)
         if scope is not None:
             set_scope(scope)
+
+
+def _propagate(
+    grads: dict[Any, Any], leaves: dict[Tensor, Any], retain_graph: bool, create_graph: bool,
+    watched: dict[Any, Tensor | None] | None, needed: set[Any] | None,
+) -> None:  # fmt: skip
+    """Runs the nodes in `grads` and all that they lead to, newest first; sums for leaves go to `leaves`."""
+    waiting = list(grads)  # nodes in `grads` that are not in the heap yet
+    heap: list[tuple[int, Any]] = []
+    # While a single node waits it is held here: along a chain of calls nothing else is touched.
+    held: Any = None
+    held_grad: Any = None
+    while True:
+        if held is not None:
+            node, grad = held, held_grad
+            held = None
+        elif grads:
+            for node in waiting:
+                heappush(heap, (-node.sequence, node))
+            waiting.clear()
+            node = heappop(heap)[1]  # the newest
+            grad = grads.pop(node)
+        else:
+            return
+        if node.__class__ is GradNode:
+            if watched is not None and node in watched:
+                watched[node] = grad
+                if not any(edge in needed for edge in node.edges):  # type: ignore[operator]
+                    continue
+            if node.saved is FREED:
+                raise _second_time(node.label)
+            edges = node.edges
+            if needed is not None and len(edges) > 1:
+                # A gradient that nobody asked for is not even recorded.
+                edges = [edge if edge in needed else None for edge in edges]
+            results = node.operation.gradient.run(node, grad, create_graph, edges)
+            if not retain_graph:
+                node.saved, node.edges = FREED, ()
+        else:
+            edges, results = _run_other(node, grad, grads, waiting, retain_graph, create_graph, watched, needed)
+        for edge, result, aval in zip(edges, results, node.avals if edges else ()):
+            if edge is None or result is None or (needed is not None and edge not in needed):
+                continue
+            if result._aval is not aval:
+                result = fit(result, aval)
+            if edge.__class__ is not GradNode and isinstance(edge, Tensor):
+                before = leaves.get(edge)
+                leaves[edge] = result if before is None else before + result
+            elif edge is held:
+                held_grad = held_grad + result
+            elif held is None and not grads:
+                held, held_grad = edge, result
+            else:
+                if held is not None:
+                    grads[held] = held_grad
+                    waiting.append(held)
+                    held = None
+                if edge in grads:
+                    grads[edge] = grads[edge] + result
+                else:
+                    grads[edge] = result
+                    waiting.append(edge)
+
+
+def _run_other(
+    node: Any, grad: Any, grads: dict[Any, Any], waiting: list[Any], retain_graph: bool, create_graph: bool,
+    watched: dict[Any, Tensor | None] | None, needed: set[Any] | None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """The edges and gradients of a node that is no plain call; none where the gradient goes no further, or to its call."""
+    if node.hooks:
+        grad = run_hooks(node.hooks, grad)
+    if watched is not None and node in watched:
+        watched[node] = grad
+        if not any(edge in needed for edge in node.edges):  # type: ignore[operator]
+            return (), ()
+    if node.__class__ is OutputNode:
+        _collect(grads, waiting, node, grad)
+        return (), ()
+    if node.is_released:
+        raise _second_time(node.label)
+    edges = node.edges
+    results = node.backward(grad, create_graph)
+    if not retain_graph:
+        node.release()
+    return edges, results
 
 
 def _collect(grads: dict[Any, Any], waiting: list[Any], output: OutputNode, grad: Any) -> None:

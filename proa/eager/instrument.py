@@ -18,15 +18,15 @@ from time import perf_counter_ns
 from typing import Any
 
 from ..core.locks import new_reentrant_lock
-from ..ir.kept import PROGRAMS
 from ..ir.recorder import LOCAL
+from ..ir.tiers.kept import PROGRAMS
 
 
 class Observer:
     """What can be told; times are those of `perf_counter_ns`. Methods run in the thread that did the work."""
 
     keeps_inputs = False  # True: programs compiled while it watches leave their inputs alone, so that it may keep them
-    keeps_whole = False  # True: segments are not cut to start their work early (see ir/cutting.py)
+    keeps_whole = False  # True: segments are not cut to start their work early (see ir/recording/cutting.py)
     times_operations = False  # True: `ran_cold` gets the time of every operation
 
     def layer_entered(self, path: str, layer: Any) -> None:
@@ -44,7 +44,7 @@ class Observer:
     def phase_left(self, name: str, begin: int, end: int) -> None:
         """… and is over."""
 
-    def compiled(self, ending: Any, executable: Any, arguments: dict[str, Any], begin: int, end: int) -> Any:
+    def compiled(self, entry: Any, executable: Any, arguments: dict[str, Any], begin: int, end: int) -> Any:
         """A program was compiled, by `executables.compile_program(**arguments)`. May give what is to run in its place."""
 
     def before_compiled(self, executable: Any) -> None:
@@ -130,9 +130,9 @@ def program_of(executable: Any) -> Any:
     """The Program that an executable was made of, if it is known."""
     found = _PROGRAMS.get(executable)
     if found is None:
-        for ending in list(PROGRAMS):
-            if ending.compiled is executable:
-                found = _PROGRAMS[executable] = ending.program
+        for entry in list(PROGRAMS):
+            if entry.compiled is executable:
+                found = _PROGRAMS[executable] = entry.program
                 break
     return found
 
@@ -209,10 +209,10 @@ def _compile(original: Any) -> Any:
         begin = perf_counter_ns()
         executable = original(*bound.args, **bound.kwargs)
         end = perf_counter_ns()
-        ending = bound.arguments["ending"]
-        _PROGRAMS[executable] = ending.program
+        entry = bound.arguments["entry"]
+        _PROGRAMS[executable] = entry.program
         for observer in observers:
-            instead = observer.compiled(ending, executable, dict(bound.arguments), begin, end)
+            instead = observer.compiled(entry, executable, dict(bound.arguments), begin, end)
             executable = executable if instead is None else instead
         return executable
 
@@ -277,10 +277,10 @@ _POINTS: tuple[tuple[str, str, str, Callable[[Any], Any]], ...] = (
     ("proa.nn.layer", "Layer", "__call__", _layer_call),
     ("proa.optimizer.optimizer", "Optimizer", "step", _phase("update")),
     ("proa.eager.engine", "", "run_engine", _phase("backward")),
-    ("proa.ir.executables", "", "compile_program", _compile),
-    ("proa.ir.running", "", "note_late_read", _cut),
-    ("proa.ir.running", "", "run_on_numpy", _run_cold),
-    ("proa.ir.running", "", "run_on_jax", _run_cold),
-    ("proa.ir.running", "", "run_on_cupy", _run_cold),
-    ("proa.ir.lowering", "CompiledProgram", "__call__", _run_compiled),
+    ("proa.ir.tiers.executables", "", "compile_program", _compile),
+    ("proa.ir.recording.running", "", "note_late_read", _cut),
+    ("proa.ir.recording.running", "", "run_on_numpy", _run_cold),
+    ("proa.ir.recording.running", "", "run_on_jax", _run_cold),
+    ("proa.ir.recording.running", "", "run_on_cupy", _run_cold),
+    ("proa.ir.tiers.lowering", "CompiledProgram", "__call__", _run_compiled),
 )

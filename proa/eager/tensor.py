@@ -20,14 +20,16 @@ from ..core.place import CPU, Place, jax_device, jax_devices, parse_place, plain
 from ..core.printing import tensor_to_string
 from ..core.size import Size, TensorSize
 from ..core.symbols import is_symbolic, plain
-from ..ir import cupy_tier, recorder
-from ..ir.forking import State as ForkState
-from ..ir.forking import host_array
-from ..ir.known import known_value, lose_sizes, mark_sizes, objects_held, sizes_held
+from ..ir import recorder
 from ..ir.meshes import devices_of, readable
+from ..ir.process.forking import State as ForkState
+from ..ir.process.forking import host_array
 from ..ir.recorder import LOCAL, Failure, value_of
-from ..ir.recording_mode import Mode
-from .annotations import DeviceLike, DTypeLike
+from ..ir.sizes.known import known_value, lose_sizes, mark_sizes, objects_held, sizes_held
+from ..ir.tiers import cupy_tier
+from .annotations import DTypeLike, DeviceLike
+from ..ir.recording.mode import Mode
+from ..ir.xla import started_jax
 
 _names = itertools.count()
 
@@ -68,7 +70,7 @@ class Tensor:
     _strides: Any = None  # where they are not those of a memory without gaps (see `views.py`)
     _retain: bool = False
     _layout: Any = None  # where it was laid out on a mesh by the user (see ops/layout.py)
-    _holds_sizes: Any = None  # of a constant: the sizes that it was made of (see ir/known.py)
+    _holds_sizes: Any = None  # of a constant: the sizes that it was made of (see ir/sizes/known.py)
     persistable: bool = False
     is_distributed: bool = False
 
@@ -670,8 +672,6 @@ def jax_value(value: Any) -> Any:
         >>> paddle.utils.dlpack.jax_value(np.ones(2, "float32")).shape
         (2,)
     """
-    from ..ir.xla import started_jax
-
     jax = started_jax()
     return jax.device_put(value, jax_devices("cpu")[0]) if isinstance(value, np.ndarray) else value
 
@@ -679,8 +679,6 @@ def jax_value(value: Any) -> Any:
 def move_value(value: Any, place: Place) -> Any:
     if place is CPU:
         return np.array(value)
-    from ..ir.xla import started_jax
-
     return started_jax().device_put(value, jax_device(place))
 
 

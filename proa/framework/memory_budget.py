@@ -2,7 +2,8 @@
 
 Inside the block every program is compiled before it runs for the first time, and XLA's account of its memory is compared
 with the budget before anything is allocated. A step that needs too much is compiled again with parts of its forward
-pass computed twice (`ir/rematerialise.py`), as few as will do; if nothing helps, MemoryError says where the memory goes.
+pass computed twice (`ir/transforms/rematerialise.py`), as few as will do; if nothing helps,
+MemoryError says where the memory goes.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from ..core.dtype import name_of
 from ..core.errors import user_location, value_error
 from ..eager import instrument
 from ..eager.declare import public
-from ..ir.rematerialise import Liveness, rematerialised, with_zeros
+from ..ir.tiers.lowering import CompiledProgram
+from ..ir.transforms.rematerialise import Liveness, rematerialised, with_zeros
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
@@ -140,10 +142,10 @@ class MemoryBudget(instrument.Observer):
     def layer_left(self, path: str, layer: Any, begin: int, end: int) -> None:
         self._ranges.mark(instrument.current_layer())
 
-    def compiled(self, ending: Any, executable: Any, arguments: dict[str, Any], begin: int, end: int) -> Any:
+    def compiled(self, entry: Any, executable: Any, arguments: dict[str, Any], begin: int, end: int) -> Any:
         if not hasattr(executable, "executable"):
             return None  # a long loop, run in pieces that do not fill memory
-        program = ending.program
+        program = entry.program
         verdict = self._judge(executable, program, arguments)
         chosen: Any = None
         if not verdict.fits and self.recompute and not executable.num_flags:
@@ -162,8 +164,6 @@ class MemoryBudget(instrument.Observer):
 
     def _smaller(self, program: Any, executable: Any, arguments: dict[str, Any]) -> Any:
         """Executables that need less and less; first what the account of the Program itself says may be enough."""
-        from ..ir.lowering import CompiledProgram
-
         before = self._judge(executable, program, arguments)
         spare = self.budget - before.arguments - before.outputs
         plans = [(n, plan) for n in _CHUNKS if (plan := rematerialised(program, n)) is not None]

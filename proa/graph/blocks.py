@@ -20,10 +20,11 @@ from ..eager.derived import DerivedVariadicGradient
 from ..eager.tensor import Tensor
 from ..ir.block import Block, branched, is_loose
 from ..ir.capture import TRIALS
-from ..ir.dimensions import Known, UnknownSize
 from ..ir.padding import rules
 from ..ir.recorder import LOCAL
+from ..ir.sizes.dimensions import Known, UnknownSize
 from ..ir.watch import Location
+from .replay import replay_program
 
 # ---- chance --------------------------------------------------------------------------------------------------------
 
@@ -230,16 +231,12 @@ def _checks_of_while(
 
 
 def _replay_block(block: Block, tensors: list[Tensor]) -> list[Tensor]:
-    from .replay import replay_program
-
     kinds = [tensor._aval for tensor in tensors]
     return replay_program(block.fitted(kinds), tensors, block.fresh_scalars(kinds), block.stops)
 
 
 def _replay_staged(block: Block, tensors: list[Tensor], chance: Any) -> list[Tensor]:
     """The results of a block whose sizes are found on the way. Random operations draw by `chance`, as in `Block.run`."""
-    from .replay import replay_program
-
     scalars = list(block.scalars)
     if chance is not None:
         for number, (seed, offset) in enumerate(block.draws):

@@ -10,9 +10,11 @@ from ..core.dtype import to_numpy_dtype
 from ..core.generator import default_generator
 from ..core.place import Place
 from ..eager.tensor import Tensor
-from ..ir.assumptions import Assumptions, example_size
 from ..ir.capture import CaptureError, CaptureSegment, Capturing
 from ..ir.recorder import recording_gradients
+from ..ir.sizes.assumptions import Assumptions, example_size
+from ..ir.trace import grow_leaf
+from ..ops.create.creation import assign_to
 from .graph import Graph, GraphInput
 from .stops import Stops
 from .structure import flatten
@@ -20,8 +22,6 @@ from .structure import flatten
 
 def placeholder(segment: CaptureSegment, aval: Aval, stop_gradient: bool = True) -> Tensor:
     """A tensor without a value: the next input of a capture."""
-    from ..ir.trace import grow_leaf
-
     tensor = Tensor.__new__(Tensor)
     tensor._aval = aval
     tensor._value = None
@@ -131,8 +131,6 @@ def finish(segment: CaptureSegment, result: Any, inputs: list[GraphInput], name:
 
 def number_of(segment: CaptureSegment, tensor: Tensor) -> int:
     """The number of a tensor's value in a capture; an input, or a tensor from outside, is passed through."""
-    from ..ops.create.creation import assign_to
-
     if tensor._segment is segment and tensor._value is None and tensor._index >= 0:
         return tensor._index
     with recording_gradients(True):  # passing through is no place where a gradient ends

@@ -8,9 +8,9 @@ from typing import Any
 from ..core.errors import locate
 from ..core.place import CPU
 from ..eager.tensor import Tensor, wrap
-from ..ir import cupy_tier
-from ..ir.interpreter import Problem, run_on_jax, run_on_numpy
 from ..ir.program import Program
+from ..ir.tiers import cupy_tier
+from ..ir.tiers.interpreter import Problem, run_on_jax, run_on_numpy
 from ..ir.watch import watch_results
 from .graph import Graph
 

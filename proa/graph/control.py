@@ -17,10 +17,10 @@ from ..core.symbols import same_size
 from ..eager.dispatch import record
 from ..eager.tensor import Tensor, alias
 from ..eager.views import take_over
-from ..ir.assumptions import example_size
 from ..ir.block import LOOSE, Block, is_loose
 from ..ir.capture import CaptureError, CaptureSegment, Capturing, can_put_off, put_off
 from ..ir.recorder import LOCAL
+from ..ir.sizes.assumptions import example_size
 from .blocks import chances, changing_sizes, cond_blocks, take_branch, take_rounds, while_blocks
 from .capture import number_of, placeholder
 from .stops import Stops

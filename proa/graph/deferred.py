@@ -15,9 +15,9 @@ from ..eager.declare import PUBLIC
 from ..eager.hooks import grad as gradients_of
 from ..eager.modes import enable_grad
 from ..eager.tensor import Tensor
-from ..ir.dimensions import Known, SizedByOthers, symbols_in
 from ..ir.operation import Operation, register
-from ..ir.stated import stated
+from ..ir.sizes.dimensions import Known, SizedByOthers, symbols_in
+from ..ir.sizes.stated import stated
 from ..ops.basic import full_of
 from ..ops.index.indexing import get_item
 from .blocks import take_branch, take_rounds

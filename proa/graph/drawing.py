@@ -12,8 +12,8 @@ from typing import Any
 
 from ..core.dtype import name_of
 from ..core.symbols import is_symbolic
-from ..ir.dimensions import shown_number, shown_shape
 from ..ir.program import Program
+from ..ir.sizes.dimensions import shown_number, shown_shape
 
 _LINE = 15
 _CHARACTER = 6.6

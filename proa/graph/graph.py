@@ -20,15 +20,15 @@ from ..core.locks import new_lock
 from ..core.symbols import SymbolicSize
 from ..eager.tensor import Tensor, aval_of, tensor_from_data, wrap
 from ..eager.views import replace_value
-from ..ir.assumptions import Assumptions
 from ..ir.block import positions_of_draws
-from ..ir.dimensions import Known, UnknownSize, shown_shape, specialise
-from ..ir.known import sizes_held
 from ..ir.live import LiveScalar
-from ..ir.lowering import CompiledProgram
 from ..ir.meshes import described
 from ..ir.program import Program
-from ..ir.recording_mode import Mode
+from ..ir.recording.mode import Mode
+from ..ir.sizes.assumptions import Assumptions
+from ..ir.sizes.dimensions import Known, UnknownSize, shown_shape, specialise
+from ..ir.sizes.known import sizes_held
+from ..ir.tiers.lowering import CompiledProgram
 from ..ir.watch import flags_of
 from .structure import rebuild
 
@@ -332,7 +332,7 @@ class Graph:
 
 
 def _with_sizes(value: Any, tensor: Tensor, known: Known) -> Any:
-    """A value from outside, computed anew where it holds sizes (see `ir/known.py`)."""
+    """A value from outside, computed anew where it holds sizes (see `ir/sizes/known.py`)."""
     sizes = sizes_held(tensor)
     if sizes is None:
         return value

@@ -17,13 +17,13 @@ from ..core.aval import Aval
 from ..core.locks import new_lock
 from ..core.place import CPU, jax_device
 from ..eager.tensor import Tensor, adopt, wrap
-from ..ir import forking
-from ..ir.assumptions import Assumptions
-from ..ir.dimensions import Known, specialise
-from ..ir.interpreter import run_on_numpy
-from ..ir.lowering import CompiledProgram
+from ..ir.process import forking
 from ..ir.program import Program
 from ..ir.recorder import STATE
+from ..ir.sizes.assumptions import Assumptions
+from ..ir.sizes.dimensions import Known, specialise
+from ..ir.tiers.interpreter import run_on_numpy
+from ..ir.tiers.lowering import CompiledProgram
 from ..ir.xla import started_jax
 from .graph import Graph
 from .passes.draft import Draft, program_of

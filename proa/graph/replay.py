@@ -13,12 +13,14 @@ import numpy as np
 
 from ..core.aval import Aval
 from ..eager.dispatch import record
+from ..eager.modes import no_grad
 from ..eager.tensor import Tensor, alias, tensor_from_data, wrap
-from ..ir.dimensions import Known, UnknownSize, symbols_in
-from ..ir.known import sizes_held
 from ..ir.program import DynamicScalar, Instruction, Program
+from ..ir.sizes.dimensions import Known, UnknownSize, symbols_in
+from ..ir.sizes.known import sizes_held
 from .graph import Graph
 from .stops import Stops
+from .structure import rebuild
 
 
 def replay_program(
@@ -86,12 +88,8 @@ def replay(graph: Graph, tensors: Sequence[Tensor]) -> Any:
             for value, tensor in zip(held, graph.captured, strict=True)
         ]
         outputs = replay_program(program, [*tensors, *captured], graph.fresh_scalars(scalars), graph.stops)
-    from ..eager.modes import no_grad
-
     results = outputs[: graph.num_results]
     with no_grad():
         updates = outputs[graph.num_results :]
         graph.deliver([*results, *updates])
-    from .structure import rebuild
-
     return rebuild(graph.structure, results)

@@ -15,11 +15,12 @@ import numpy as np
 
 from ..core.aval import Aval, make_aval
 from ..core.errors import type_error, value_error
+from ..eager.moving import moved
 from ..eager.tensor import Tensor, tensor_from_data
-from ..ir.dimensions import shown_shape
-from ..ir.lowering import lower_program
 from ..ir.program import Program
 from .costs import bytes_of, memory_timeline, operations_of, xla_costs
+from ..ir.sizes.dimensions import shown_shape
+from ..ir.tiers.lowering import lower_program
 from .graph import Graph
 
 
@@ -187,8 +188,6 @@ def _aval_of(name: str, wanted: Aval, example: Any) -> Aval:
 def _zeros(aval: Aval) -> Tensor:
     tensor = tensor_from_data(np.zeros(aval.shape, aval.dtype))
     if tensor._aval is not aval:
-        from ..eager.moving import moved
-
         tensor = moved(tensor, aval.place)
     return tensor
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from ..ir.dimensions import shown_shape
 from ..ir.program import Instruction
 from .costs import bytes_of, operations_of
+from ..ir.sizes.dimensions import shown_shape
 
 _MOST_TEXT = 2_000_000  # characters of StableHLO
 _STYLE = """

@@ -13,10 +13,10 @@ from ..core.errors import locate, value_error
 from ..core.generator import Generator
 from ..eager.modes import no_grad
 from ..eager.tensor import Tensor
-from ..ir.dimensions import Known, missing_symbols, size_sources, symbols_in
 from ..ir.editing import extracted
-from ..ir.known import sizes_held
 from ..ir.program import Instruction, Program
+from ..ir.sizes.dimensions import Known, missing_symbols, size_sources, symbols_in
+from ..ir.sizes.known import sizes_held
 from .deferred import CALL
 from .graph import Graph, GraphInput
 from .replay import with_known_sizes

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 from ..core.dtype import name_of
 from ..core.symbols import UnknownSize, plain
 from ..ir.block import Block
-from ..ir.dimensions import used_sources
 from ..ir.program import DynamicScalar, Instruction, Program
+from ..ir.sizes.dimensions import used_sources
 
 Translator = Callable[..., Any]
 

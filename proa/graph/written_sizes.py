@@ -12,7 +12,7 @@ from typing import Any
 from ..core.expressions import Call, Expression, Symbol, as_expression, symbols_of
 from ..core.symbols import SymbolicSize, UnknownSize, is_symbolic, same_size
 from ..ir.block import is_loose
-from ..ir.dimensions import symbols_in
+from ..ir.sizes.dimensions import symbols_in
 
 
 class WrittenSizes:

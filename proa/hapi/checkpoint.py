@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import jit
 from ..core.errors import message, runtime_error, value_error, warn
 from ..framework.io import load as load_file
 from ..framework.io import save as save_file
@@ -38,8 +39,6 @@ def save(model: Model, path: str | os.PathLike[str], training: bool) -> None:
 
 
 def _save_for_inference(model: Model, prefix: str) -> None:
-    from .. import jit
-
     writer = getattr(jit, "save", None)
     if writer is None:
         raise NotImplementedError(message("Model.save", "networks cannot be saved for inference here yet"))

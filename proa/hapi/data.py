@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
+from .. import io
 from ..core.errors import type_error, value_error
 from ..eager.tensor import Tensor
 from ..ops.create.creation import to_tensor
@@ -65,9 +65,7 @@ def make_loader(
     num_workers: int = 0,
 ) -> Iterable[Any]:
     """Batches of a dataset; anything else that can be iterated is taken for batches already."""
-    # A Dataset exists only where `paddle.io` was imported.
-    io = sys.modules.get("proa.io")
-    if io is not None and isinstance(data, io.Dataset):
+    if isinstance(data, io.Dataset):
         if isinstance(batch_size, bool) or not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
             raise value_error(where, "batch_size must be a positive integer", f"batch_size: {batch_size!r}")
         in_order = isinstance(data, io.IterableDataset)

@@ -31,7 +31,7 @@ class Attention:
     """How often somebody looks at the values of a loop.
 
     The recorder cuts a step behind a value that it sees being read right after it was made, so that the reader waits for
-    less (`ir/cutting.py`). That is good for a loop whose loss is read at every step, and bad for one where it is read
+    less (`ir/recording/cutting.py`). Good for a loop whose loss is read at every step, and bad for one where it is read
     now and then: so it does not learn from rare looks.
     """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from .. import amp
 from ..core.errors import type_error, value_error
 
 _CASTING = ("custom_white_list", "custom_black_list", "custom_black_varnames", "dtype")
@@ -45,8 +46,6 @@ class Precision:
         """Half-precision parameters for O2, and the scaler of losses."""
         if self.is_plain:
             return
-        from .. import amp
-
         kind: dict[str, Any] = {"dtype": self._casting["dtype"]} if "dtype" in self._casting else {}
         if self.level == "O2":
             if optimizer is None:
@@ -59,8 +58,6 @@ class Precision:
     def context(self) -> AbstractContextManager[Any]:
         if self.is_plain:
             return nullcontext()
-        from .. import amp
-
         return amp.auto_cast(enable=True, level=self.level, **self._casting)
 
     def backward(self, loss: Any) -> None:

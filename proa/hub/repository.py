@@ -17,6 +17,7 @@ from typing import Any
 
 from ..core.errors import message, runtime_error, type_error, value_error
 from ..core.locks import new_reentrant_lock
+from ..utils.download import get_path_from_url
 from .archive import is_archive, unpack
 
 _SOURCES = {
@@ -201,8 +202,6 @@ def _root(folder: pathlib.Path) -> pathlib.Path:
 
 
 def _downloaded(repository: str, source: str, force_reload: bool) -> pathlib.Path:
-    from ..utils.download import get_path_from_url
-
     address, default = _SOURCES[source]
     path, _, branch = repository.partition(":")
     parts = path.split("/")

@@ -11,6 +11,8 @@ import urllib.parse
 from typing import Any
 
 from ..core.errors import runtime_error, value_error
+from ..framework.io import load
+from ..utils.download import get_path_from_url
 from .archive import is_archive, unpack
 from .repository import hub_home
 
@@ -47,8 +49,6 @@ def load_state_dict_from_url(
         >>> paddle.hub.load_state_dict_from_url(url, model_dir="cache")["weight"].tolist()
         [1.0, 1.0]
     """
-    from ..framework.io import load
-
     if not isinstance(url, str):
         raise value_error("load_state_dict_from_url", "url must be a string", type(url).__name__)
     name = file_name or os.path.basename(urllib.parse.unquote(urllib.parse.urlparse(url).path))
@@ -73,8 +73,6 @@ def _expected_hash(name: str) -> str:
 
 def _fetch(url: str, target: pathlib.Path, expected: str | None) -> None:
     """Downloads to another folder first: what is in the cache is whole, and has the right hash."""
-    from ..utils.download import get_path_from_url
-
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".download.") as folder:
         path = get_path_from_url(url, folder, decompress=False)

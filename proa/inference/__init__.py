@@ -15,6 +15,7 @@ any number of threads, keeps a bounded amount of memory whatever shapes come, an
 
 from __future__ import annotations
 
+from ..version import full_version
 from .config import Config, XpuConfig
 from .handles import Tensor
 from .kinds import DataType, PlaceType, PrecisionType, get_num_bytes_of_data_type
@@ -29,8 +30,6 @@ def get_version() -> str:
         >>> paddle.inference.get_version().splitlines()[1]
         'commit: proa'
     """
-    from ..version import full_version
-
     return f"version: {full_version}\ncommit: proa\nbranch: main\n"
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core import flags
 from ..core.errors import type_error, value_error
-from ..core.place import CPU, Place, make_place
+from ..core.place import CPU, Place, jax_devices, make_place
 from .engines import Settings, check_name
 from .examples import Vector, given_by_user
 from .kinds import PrecisionType
@@ -308,8 +308,6 @@ class Config:
             >>> config.memory_pool_init_size_mb()
             256
         """
-        from ..core.place import jax_devices
-
         self._memory_mb = int(memory_pool_init_size_mb)
         self._set_precision("Config.enable_use_gpu", precision_mode)
         try:

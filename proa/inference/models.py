@@ -27,7 +27,7 @@ from ..graph import Graph, capture
 from ..graph.replay import replay
 from ..graph.structure import flatten
 from ..ir.capture import CaptureError
-from ..ir.dimensions import shown_shape
+from ..ir.sizes.dimensions import shown_shape
 from .examples import Vector
 from .releasing import ParameterStore, open_store
 

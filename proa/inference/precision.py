@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import value_error
+from ..formats.paddle.files import read_model, write_model  # type: ignore[attr-defined]
+from ..formats.paddle.files.dtypes import numpy_dtype
+from ..formats.paddle.model import Op, Value
 from .kinds import PrecisionType
 
 
@@ -52,10 +55,6 @@ def convert_to_mixed_precision(
         >>> os.path.getsize("half.pdiparams") < 0.6 * os.path.getsize("model.pdiparams")
         True
     """
-    from ..formats.paddle.files import read_model, write_model
-    from ..formats.paddle.files.dtypes import numpy_dtype
-    from ..formats.paddle.model import Op, Value
-
     names = {PrecisionType.Half: "float16", PrecisionType.Bfloat16: "bfloat16"}
     narrow = names.get(PrecisionType(mixed_precision))
     if narrow is None:

@@ -13,7 +13,7 @@ from typing import Any
 from ..core.errors import index_error, runtime_error, type_error, value_error
 from ..core.tracebacks import boundary
 from ..eager.tensor import Tensor as DataTensor
-from ..ir.lowering import give_back_freed_memory
+from ..ir.tiers.lowering import give_back_freed_memory
 from .config import Config
 from .engines import AUTO, Engine, Unavailable, make_engine
 from .handles import Desks, Tensor

@@ -13,12 +13,12 @@ import numpy as np
 
 from ..core.aval import Aval, make_aval
 from ..core.generator import default_generator
-from .dimensions import Known, SizedByOthers, specialise, symbols_in
-from .interpreter import Problem, run_on_numpy
-from .lowering import call_watched
 from .program import DynamicScalar, Program
-from .stated import stated_program
-from .thread_state import LOCAL
+from .recording.thread_state import LOCAL
+from .sizes.dimensions import Known, SizedByOthers, specialise, symbols_in
+from .sizes.stated import stated_program
+from .tiers.interpreter import Problem, run_on_numpy
+from .tiers.lowering import call_watched
 from .watch import Location, flags_of, watch_results
 
 _MOST_FITS = 64

@@ -17,10 +17,10 @@ from typing import Any
 from ..core.aval import Aval
 from ..core.errors import message, user_location
 from ..core.place import Place
-from .assumptions import Assumptions
 from .live import LiveNumber
 from .program import Program
 from .recorder import LOCAL, Segment, WrongPlace, flush_current, value_of
+from .sizes.assumptions import Assumptions
 from .trace import TraceRoot, grow_leaf, move_into
 
 _ENDLESS = 1 << 60

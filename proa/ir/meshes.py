@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..core.place import CPU, Place, jax_devices
-from .recording_mode import note_sharded
+from .recording.mode import note_sharded
 from .xla import started_jax
 
 _ndarray = np.ndarray

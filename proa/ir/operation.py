@@ -272,7 +272,7 @@ def _evaluate_abstractly(
     operation: Operation, operands: Sequence[OperandKind], attributes: tuple[Any, ...], place: Place
 ) -> tuple[Aval, ...]:
     """Shape inference for an operation without a rule: runs its XLA kernel on shapes alone."""
-    from .lowering import abstract_evaluation
+    from .tiers.lowering import abstract_evaluation
 
     try:
         outputs = abstract_evaluation(operation, operands, attributes, place)

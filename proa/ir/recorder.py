@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from ..core import flags
 from ..core.place import Place
 from . import meshes
-from .deferred import verify_values
-from .recording_mode import ONCE, WHOLE, note_sharded, read_flags
-from .running import after_record, flush, read, value_of
-from .segment import STATE, Failure, Segment, WrongPlace, extend
-from .thread_state import LOCAL, Chosen, recording_gradients, switch_gradients
+from .recording.deferred import verify_values
+from .recording.mode import ONCE, WHOLE, note_sharded, read_flags
+from .recording.running import after_record, flush, read, value_of
+from .recording.segment import STATE, Failure, Segment, WrongPlace, extend
+from .recording.thread_state import LOCAL, Chosen, recording_gradients, switch_gradients
 from .trace import Scope, find_root, move_into
 
 

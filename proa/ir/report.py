@@ -30,11 +30,11 @@ STATISTICS = Statistics()
 class ProgramRecord:
     """One compiled program, for people."""
 
-    def __init__(self, ending: Any, reason: str, donated: int) -> None:
-        self.num_instructions = len(ending.program.instructions)
-        self.num_inputs = len(ending.program.inputs)
-        self.num_outputs = len(ending.program.outputs)
-        self.program = ending.program
+    def __init__(self, entry: Any, reason: str, donated: int) -> None:
+        self.num_instructions = len(entry.program.instructions)
+        self.num_inputs = len(entry.program.inputs)
+        self.num_outputs = len(entry.program.outputs)
+        self.program = entry.program
         self.reason = reason
         self.donated = donated
         self.hits = 0
@@ -42,20 +42,20 @@ class ProgramRecord:
         self.tiles = 1  # more than one: a long loop, compiled by the round (see tiling.py)
 
 
-def note_failure(ending: Any, error: Exception) -> None:
+def note_failure(entry: Any, error: Exception) -> None:
     """Tells the user that a program could not be compiled and what happens instead."""
     text = str(error).strip().splitlines()
     STATISTICS.failures += 1
     warn(
-        f"a segment of {len(ending.program.instructions)} operations could not be compiled and runs op by op: "
+        f"a segment of {len(entry.program.instructions)} operations could not be compiled and runs op by op: "
         f"{type(error).__name__}: {text[0] if text else ''}",
         RuntimeWarning,
     )
 
 
-def reason_for(ending: Any, records: Iterable[ProgramRecord]) -> str:
+def reason_for(entry: Any, records: Iterable[ProgramRecord]) -> str:
     """Why this program is not one of those already there: the first thing in which the nearest one differs."""
-    program = ending.program
+    program = entry.program
     for record in records:
         other = record.program
         if len(other.instructions) != len(program.instructions):
@@ -76,9 +76,9 @@ def reason_for(ending: Any, records: Iterable[ProgramRecord]) -> str:
                     if old != new:
                         return f"{a.operation.name}: {name} was {old}, now {new}"
         return "other results of the same work are kept"
-    return f"seen {ending.count} times"
+    return f"seen {entry.count} times"
 
 
-def count_cold(ending: Any) -> None:
+def count_cold(entry: Any) -> None:
     STATISTICS.cold_runs += 1
-    STATISTICS.cold_instructions += len(ending.program.instructions)
+    STATISTICS.cold_instructions += len(entry.program.instructions)

@@ -54,7 +54,7 @@ class TraceNode(dict[Any, "TraceNode"]):
     """A place in the tree; as a dictionary it maps edges to the next nodes."""
 
     __slots__ = (
-        "aval", "cut", "endings", "hook", "index", "instruction", "late_reads", "launches", "leaf", "next_index",
+        "aval", "cut", "entries", "hook", "index", "instruction", "late_reads", "launches", "leaf", "next_index",
         "parent", "root", "scope",
     )  # fmt: skip
 
@@ -68,7 +68,7 @@ class TraceNode(dict[Any, "TraceNode"]):
         self.index = -1
         self.next_index = next_index
         self.hook = False  # something is to be done after recording this instruction (see `running.after_record`)
-        self.endings: dict[tuple[int, ...], Any] | None = None
+        self.entries: dict[tuple[int, ...], Any] | None = None
         self.cut = False  # the segment ends behind this instruction (see cutting.py)
         self.late_reads = 0
         self.launches: Any = None  # the tiled program and the number of its tile that ends here (see tiling.py)
@@ -153,7 +153,7 @@ def forget_unused() -> None:
         for edge, node in list(parent.items()):
             found.append((parent, edge, node))
             stack.append(node)
-    ends = [node for _, _, node in found if node.endings]
+    ends = [node for _, _, node in found if node.entries]
     ends.sort(key=_last_sighting, reverse=True)
     kept: set[TraceNode] = set()
     for end in ends:
@@ -173,11 +173,11 @@ def forget_unused() -> None:
 
 
 def _last_sighting(node: TraceNode) -> int:
-    return max(ending.sighting for ending in list((node.endings or {}).values()))
+    return max(entry.sighting for entry in list((node.entries or {}).values()))
 
 
 def _has_executable(node: TraceNode) -> bool:
-    return any(ending.compiled is not None for ending in list((node.endings or {}).values()))
+    return any(entry.compiled is not None for entry in list((node.entries or {}).values()))
 
 
 def forget_traces() -> None:

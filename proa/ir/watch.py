@@ -13,8 +13,8 @@ import numpy as np
 from ..core.aval import Aval
 from ..core.dtype import is_differentiable
 from ..core.errors import message
-from .interpreter import Problem
 from .program import Instruction, Program
+from .tiers.interpreter import Problem
 
 
 class NonFiniteError(FloatingPointError, RuntimeError):

@@ -15,9 +15,10 @@ from typing import Any, cast
 
 from ..core import flags, job
 from ..core.waiting import waiting
-from . import cache, forking
-from .exiting import hold_threads
-from .interrupt import uninterrupted
+from .process import forking
+from .process.exiting import hold_threads
+from .process.interrupt import uninterrupted
+from .tiers import cache
 
 flags.define(
     "FLAGS_num_threads", 0,
@@ -34,6 +35,9 @@ def jax_module() -> Any:
 
 @functools.cache
 def _import_jax() -> Any:
+    # What `_start` freezes is never freed, so the program's garbage goes before: here, where JAX's objects are not there yet
+    # and looking is cheap. (JAX itself leaves some twenty objects; looking for them would take tens of milliseconds.)
+    gc.collect()
     # Ctrl-C in the middle of JAX's import would leave it broken for good.
     with waiting("importing JAX", "under a second; from a slow disk, some"), uninterrupted(True), forking.beginning():
         import jax

@@ -115,16 +115,17 @@ def _input_of(tensor: Tensor, spec: Any, name: str | None) -> Input:
     if spec is None or not hasattr(spec, "shape"):
         return Input(aval.shape, aval.dtype, name, tensor.stop_gradient)
     shape = tuple(spec.shape)
+    name = spec.name or name
     fits = len(shape) == aval.ndim and all(
         wanted in (None, -1) or wanted == size for wanted, size in zip(shape, aval.shape, strict=True)
     )
     if not fits:
         raise value_error(
             "to_static",
-            f"the argument {spec.name or ''} must have the shape of its InputSpec, {list(shape)}",
+            f"{f'the argument {name}' if name else 'a tensor argument'} must have the shape of its InputSpec, {list(shape)}",
             f"{aval}",
         )
-    return Input([None if n in (None, -1) else n for n in shape], aval.dtype, spec.name or name, tensor.stop_gradient)
+    return Input([None if n in (None, -1) else n for n in shape], aval.dtype, name, tensor.stop_gradient)
 
 
 def flat_specs(specs: Any) -> tuple[Any, ...] | None:

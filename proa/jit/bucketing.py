@@ -21,9 +21,9 @@ from ..eager.tensor import Tensor, wrap
 from ..graph import Graph
 from ..graph.cold import run_op_by_op
 from ..graph.optimised import on_device
-from ..ir.bucketed import padded
-from ..ir.lowering import CompiledProgram
 from ..ir.padding import padded_program, plan_padding
+from ..ir.sizes.bucketed import padded
+from ..ir.tiers.lowering import CompiledProgram
 from ..ir.watch import flags_of
 
 # A bucket serves sizes down to this part of its own (in elements), unless no other can be made; less so when half of the

@@ -6,7 +6,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..ir import families, kept, report
+from ..ir import report
+from ..ir.sizes import families
+from ..ir.tiers import kept
 from .inspection import CAPTURING
 
 

@@ -6,6 +6,8 @@ import weakref
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..ir.tiers.lowering import lower_program
+
 
 @dataclass
 class Estimate:
@@ -56,8 +58,6 @@ def estimate(compiled: Any) -> Estimate:
 
 def stablehlo_of(graph: Any, tensors: list[Any]) -> str:
     """The StableHLO text of a graph for inputs of these sizes."""
-    from ..ir.lowering import lower_program
-
     graph = graph.optimised()  # what a call runs
     program, scalars, held = graph.specialised(tensors)
     lowered, _ = lower_program(program, [*(t._data() for t in tensors), *held], scalars, graph.place)

@@ -23,14 +23,15 @@ from ..eager.modes import no_grad
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor, tensor_from_data
 from ..formats.paddle.files.reading import read_model
-from ..formats.paddle.reading import LoadedModel
+from ..formats.paddle.files.writing import write_model
+from ..formats.paddle.reading import LoadedModel, read_graph
 from ..formats.proa import Artifact, Method, load_artifact, save_artifact
 from ..graph import Graph
 from ..graph.replay import replay
-from ..graph.structure import flatten
+from ..graph.structure import Leaf, flatten, map_leaves
 from ..ir.capture import CaptureError, deferring
-from ..ir.dimensions import shown_shape, used_sources
 from ..ir.recorder import LOCAL
+from ..ir.sizes.dimensions import UnknownSize, shown_shape, used_sources
 from ..nn.layer import Layer
 from ..static.deferral import defer
 from ..static.input_spec import InputSpec
@@ -82,7 +83,6 @@ def save(layer: Any, path: Any, input_spec: Any = None, **configs: Any) -> None:
         tests = given if isinstance(given, dict) or given is None else {_FORWARD: given}
         save_artifact(path if path.endswith(_OWN) else path + _OWN, own, test_inputs=tests)
         return
-    from ..formats.paddle.files.writing import write_model
     from ..formats.paddle.writing import graph_to_model
 
     models = {
@@ -199,14 +199,10 @@ def _with_outputs(graph: Graph, numbers: tuple[int, ...], structure: Any) -> Gra
 
 
 def _positions(structure: Any, into: list[int]) -> None:
-    from ..graph.structure import map_leaves
-
     map_leaves(lambda leaf: into.append(leaf.position), structure)
 
 
 def _renumbered(structure: Any) -> Any:
-    from ..graph.structure import Leaf, map_leaves
-
     count = iter(range(1 << 30))
     return map_leaves(lambda _: Leaf(next(count)), structure)
 
@@ -215,8 +211,6 @@ def _selected(graph: Graph, chosen: Any) -> Graph:
     """The graph with some of its results only."""
     if not isinstance(chosen, (list, tuple)) or not all(isinstance(c, int) and not isinstance(c, bool) for c in chosen):
         raise type_error("jit.save", "output_spec is a list of positions of results", f"{chosen!r:.80}")
-    from ..graph.structure import Leaf
-
     if any(not 0 <= c < graph.num_results for c in chosen):
         raise value_error("jit.save", f"there are {graph.num_results} results", f"output_spec: {list(chosen)}")
     outputs = graph.program.outputs
@@ -327,9 +321,6 @@ class _PaddleRunner:
     @property
     def program(self) -> Any:
         """Our Program where the sizes of the inputs need not be known for it, else Paddle's."""
-        from ..formats.paddle.reading import read_graph
-        from ..ir.dimensions import UnknownSize
-
         try:
             return read_graph(self.loaded.model, self.loaded.parameters, name=self.loaded.name).program
         except (CaptureError, UnknownSize, ValueError, TypeError, IndexError, ArithmeticError):

@@ -24,9 +24,10 @@ from ..graph import Graph, capture
 from ..graph.replay import replay
 from ..graph.structure import rebuild
 from ..ir.capture import CaptureError
-from ..ir.dimensions import UnknownSize
 from ..ir.recorder import LOCAL
+from ..ir.sizes.dimensions import UnknownSize
 from ..nn.layer import Layer
+from ..ops.create.creation import zeros
 from . import settings
 from .arguments import Arguments, Input, flat_specs, positional, signature_of
 from .concrete_program import ConcreteProgram
@@ -534,8 +535,6 @@ def _as_tensor(value: Any) -> Any:
 
 def _example(spec: Any) -> Any:
     """A tensor that fits a spec, for a capture without real arguments."""
-    from ..ops.create.creation import zeros
-
     if isinstance(spec, (list, tuple)):
         return type(spec)([_example(part) for part in spec])
     if isinstance(spec, dict):

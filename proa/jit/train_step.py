@@ -57,9 +57,9 @@ class TrainStep:
 
     def _note(self, node: Any) -> None:
         """Keeps the longest program that this call has run (a value read inside the step cuts it)."""
-        endings = node.endings
-        if endings:
-            self._program = list(endings.values())[-1].program
+        entries = node.entries
+        if entries:
+            self._program = list(entries.values())[-1].program
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)

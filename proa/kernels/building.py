@@ -19,7 +19,8 @@ import struct
 from collections.abc import Sequence
 
 from ..core.errors import runtime_error, value_error
-from ..ir import cache
+from ..ir.tiers import cache
+from ..ir.xla import jax_module
 
 _HANDLER = re.compile(r"XLA_FFI_DEFINE_HANDLER_SYMBOL\s*\(\s*(\w+)")
 _PADDLE_OP = re.compile(r"\bPD_BUILD_(?:GRAD_|DOUBLE_GRAD_)?OP\b|[\"<]paddle/extension\.h[\">]")
@@ -195,8 +196,6 @@ def register(where: str, library: str, handlers: dict[str, str]) -> dict[str, st
             ...
         RuntimeError: (example) the library no-such.so cannot be loaded: [Errno 2] No such file or directory: ...
     """
-    from ..ir.xla import jax_module
-
     jax = jax_module()
     targets = {symbol: f"proa.{pathlib.Path(library).stem}.{symbol}" for symbol in handlers}
     if library in _loaded:

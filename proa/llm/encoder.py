@@ -13,7 +13,7 @@ from ..core.errors import value_error
 from ..eager.tensor import Tensor, tensor_from_data
 from ..nn import Embedding, Layer, LayerList
 from ..nn import functional as F
-from ..nn.attributes import ParamAttr
+from ..nn.base.attributes import ParamAttr
 from ..nn.initializer import Constant, Normal
 from .config import Config
 from .layers.attend import Full

@@ -24,7 +24,7 @@ from ..eager.annotations import DTypeLike
 from ..eager.tensor import tensor_from_data
 from ..eager.views import replace_value
 from ..framework.io import load as load_file
-from ..nn.lazy_init import LazyGuard
+from ..nn.base.lazy_init import LazyGuard
 from .config import Config
 from .families import Family, family_of
 from .files import read_safetensors, write_safetensors

@@ -8,7 +8,7 @@ from ..core.errors import type_error, value_error
 from ..eager.tensor import Tensor
 from ..nn import Embedding, Layer, LayerList
 from ..nn import functional as F
-from ..nn.attributes import ParamAttr
+from ..nn.base.attributes import ParamAttr
 from ..nn.initializer import Normal
 from .config import Config
 from .generation import extended

@@ -9,7 +9,7 @@ from ..eager.modes import recording_gradients
 from ..eager.tensor import Tensor, tensor_from_data
 from ..nn import Embedding, Layer, LayerList
 from ..nn import functional as F
-from ..nn.attributes import ParamAttr
+from ..nn.base.attributes import ParamAttr
 from ..nn.initializer import Normal
 from .config import Config
 from .generation import extended

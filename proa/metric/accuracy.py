@@ -12,6 +12,7 @@ from ..core.errors import type_error, value_error
 from ..eager.tensor import Tensor
 from ..eager.views import replace_value
 from ..ops.basic import cast_to
+from ..ops.create.creation import full, to_tensor
 from ..ops.index.search import argmax, topk
 from .metric import LateMetric, to_array
 
@@ -237,8 +238,6 @@ def accuracy(
 
 def _write(target: Tensor, value: Any) -> None:
     """Gives a counter of the caller's own shape its number."""
-    from ..ops.create.creation import full, to_tensor
-
     number = value if isinstance(value, Tensor) else to_tensor(value)
     filled = full(target.shape, 0, dtype=target.dtype) + cast_to(number, target._aval.dtype)
     replace_value(target, filled)

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from ..eager.parameter import Parameter
 from . import attention, functional, initializer, quant, utils
-from . import further_layers as _further_layers
-from . import further_losses as _further_losses
-from . import lazy_init as _lazy_init
-from . import other_names as _other_names
+from . import distance_dropout_norm as _further_layers
+from . import margin_and_sequence_loss as _further_losses
 from . import padding as _padding
 from . import rearranging as _rearranging
 from .activation import (
@@ -43,13 +41,14 @@ from .activation import (
     Tanhshrink,
     ThresholdedReLU,
 )
-from .attributes import ParamAttr
+from .base import lazy_init as _lazy_init
+from .base import torch_names as _other_names
+from .base.attributes import ParamAttr
 from .clip import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue
 from .common import Dropout, Dropout2D, Embedding, Flatten, Identity, Linear, Unflatten
 from .container import LayerDict, LayerList, ParameterDict, ParameterList, Sequential
 from .conv import Conv1D, Conv1DTranspose, Conv2D, Conv2DTranspose, Conv3D, Conv3DTranspose
-from .further_layers import *  # noqa: F403
-from .further_losses import *  # noqa: F403
+from .distance_dropout_norm import *  # noqa: F403
 from .layer import Layer
 from .loss import (
     BCELoss,
@@ -61,6 +60,7 @@ from .loss import (
     NLLLoss,
     SmoothL1Loss,
 )
+from .margin_and_sequence_loss import *  # noqa: F403
 from .norm import (
     BatchNorm,
     BatchNorm1D,

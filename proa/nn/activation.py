@@ -6,10 +6,10 @@ from typing import Any
 
 from ..eager.tensor import Tensor
 from . import functional as F
+from .base.layer_names import Argument
+from .base.sizes import whole_sizes
 from .initializer import Constant
 from .layer import Layer
-from .layer_names import Argument
-from .sizes import whole_sizes
 
 
 class _Activation(Layer):

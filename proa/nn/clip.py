@@ -20,7 +20,7 @@ from ..eager.moving import put_whole
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor
 from ..ir.padding import rules
-from ..ir.recording_mode import Mode
+from ..ir.recording.mode import Mode
 from ..ops.layout import devices_of_tensor
 
 Pairs = list[tuple[Parameter, Tensor | None]]

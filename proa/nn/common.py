@@ -11,8 +11,8 @@ from ..eager.annotations import AxisLike, ShapeLike
 from ..eager.tensor import Tensor, tensor_from_data
 from ..eager.views import replace_value
 from . import functional as F
+from .base.sizes import whole_sizes
 from .layer import Layer
-from .sizes import whole_sizes
 
 
 class Identity(Layer):

@@ -8,13 +8,13 @@ from typing import Any
 from ..core.errors import value_error
 from ..eager.annotations import AttrLike, PaddingLike, SizesLike
 from ..eager.tensor import Tensor
-from ..ops.neural.convolution_kernels import conv
-from ..ops.neural.windows import is_channels_last, paddings, sizes
-from . import defaults
+from ..ops.neural.windowed.convolution_kernels import conv
+from ..ops.neural.windowed.windows import is_channels_last, paddings, sizes
 from . import functional as F
+from .base import defaults
+from .base.sizes import whole_sizes
 from .initializer import Normal
 from .layer import Layer
-from .sizes import whole_sizes
 
 _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 

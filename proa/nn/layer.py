@@ -26,8 +26,8 @@ from ..eager.views import replace_value
 from ..ir import recorder
 from ..ir.recorder import recording_gradients
 from ..ops.basic import cast_to
-from .layer_names import PaddleNames
-from .registry import HookRemoveHelper, Hooks, Registry
+from .base.layer_names import PaddleNames
+from .base.registry import HookRemoveHelper, Hooks, Registry
 
 if TYPE_CHECKING:
     from .initializer import Initializer
@@ -395,7 +395,7 @@ class Layer(PaddleNames):
             >>> layer.bias.tolist(), layer.bias.stop_gradient
             ([0.0, 0.0, 0.0], False)
         """
-        from .attributes import make_parameter
+        from .base.attributes import make_parameter
 
         kind = self._dtype if dtype is None else dtype
         return make_parameter(shape, kind, attr, is_bias, default_initializer, self._full_name, device)

@@ -10,12 +10,12 @@ from ..core.errors import type_error, value_error
 from ..eager.annotations import AttrLike
 from ..eager.tensor import Tensor
 from ..ops.arguments import integers
-from . import defaults
 from . import functional as F
-from .attributes import ParamAttr
+from .base import defaults
+from .base.attributes import ParamAttr
+from .base.sizes import whole_sizes
 from .initializer import Constant
 from .layer import Layer
-from .sizes import whole_sizes
 
 
 class _BatchNormBase(Layer):

@@ -6,8 +6,8 @@ import inspect
 from typing import Any
 
 from ..eager.tensor import Tensor
-from . import defaults
 from . import functional as F
+from .base import defaults
 from .layer import Layer
 
 

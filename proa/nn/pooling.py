@@ -7,8 +7,8 @@ from typing import Any
 from ..eager.annotations import PaddingLike, SizesLike
 from ..eager.tensor import Tensor
 from . import functional as F
+from .base.layer_names import Argument
 from .layer import Layer
-from .layer_names import Argument
 
 
 class _Pool(Layer):

@@ -10,8 +10,8 @@ from ..core.dtype import name_of
 from ..eager.tensor import Tensor
 from ..graph.graph import Graph
 from ..graph.written_programs import NotWritten, Translator, WrittenProgram
-from ..ir.assumptions import Assumptions
-from ..ir.known import sizes_held
+from ..ir.sizes.assumptions import Assumptions
+from ..ir.sizes.known import sizes_held
 from .builder import Builder, Made
 from .registry import REASONS, TRANSLATORS, Call
 

@@ -18,9 +18,9 @@ from ..eager.tensor import Tensor, tensor_from_data
 from ..graph.graph import Graph
 from ..graph.structure import flatten
 from ..ir.block import blocks_in
-from ..ir.interpreter import Problem, run_on_numpy
 from ..ir.operation import Operation
 from ..ir.program import Program
+from ..ir.tiers.interpreter import Problem, run_on_numpy
 from .protos import needed_onnx
 from .sources import Source
 

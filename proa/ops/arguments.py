@@ -21,7 +21,7 @@ from ..core.symbols import SymbolicSize, whole_index
 from ..eager.infer import normalise_axis
 from ..eager.tensor import Tensor
 from ..eager.views import assign_in_place
-from ..ir.known import known_value
+from ..ir.sizes.known import known_value
 
 
 def integer(where: str, name: str, value: Any) -> int:

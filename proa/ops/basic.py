@@ -23,8 +23,8 @@ from ..eager.declare import op, public
 from ..eager.infer import elementwise, normalise_axis, reduce
 from ..eager.samples import A, S, samples
 from ..eager.tensor import Tensor
-from ..ir.known import known_value
 from ..ir.padding import rules
+from ..ir.sizes.known import known_value
 from ..kernels.cpu.pooling import native_sum_over_space
 from ..kernels.cpu.sums import native_sum
 from ..kernels.gpu.sums import sum_by_product

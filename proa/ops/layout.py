@@ -18,7 +18,7 @@ from ..eager.views import replace_value
 from ..ir import meshes
 from ..ir.padding import rules
 from ..ir.recorder import LOCAL, flush_current, note_sharded
-from ..ir.recording_mode import Mode
+from ..ir.recording.mode import Mode
 from ..ir.xla import started_jax
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from . import incubate as _incubate  # noqa: F401 (declares itself into paddle.incubate)
 from . import lr
 from .adam import Adam, AdamW
-from .adam_kin import Adamax, Lamb, NAdam, RAdam
+from .adam_variants import Adamax, Lamb, NAdam, RAdam
 from .adaptive import Adadelta, Adagrad, RMSProp
 from .averaged import ASGD, Rprop
 from .lbfgs import LBFGS

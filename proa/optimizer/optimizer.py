@@ -27,7 +27,7 @@ from ..ir import recorder
 from ..ir.capture import outside_capture
 from ..ir.live import LiveNumber
 from ..ir.recorder import LOCAL, apart, recording_gradients
-from ..ir.recording_mode import Mode
+from ..ir.recording.mode import Mode
 from ..ops.basic import cast_to, full_of
 from ..ops.layout import follow_layout, keep_layout
 from ..ops.math.unary import sign

@@ -40,7 +40,7 @@ def record_update(
     """
     segment = LOCAL.segment
     try:
-        indices = [t._index for t in tensors]  # before the segments, see the invariants in ir/segment.py
+        indices = [t._index for t in tensors]  # before the segments, see the invariants in ir/recording/segment.py
         segment.note_inputs(tensors, indices)
     except WrongPlace:
         results = record(operation, [*scalars, *tensors], attributes)

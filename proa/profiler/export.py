@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.errors import type_error, value_error
+from ..ir.xla import started_jax
 from .recording import Recording
 
 _DEVICE_PID = 1 << 22  # processes of the accelerator's trace get numbers above those of the host
@@ -187,8 +188,6 @@ class DeviceTrace:
 
     def __init__(self) -> None:
         import tempfile
-
-        from ..ir.xla import started_jax
 
         self._folder = tempfile.TemporaryDirectory(prefix="proa_trace_")
         self._profiler = started_jax().profiler

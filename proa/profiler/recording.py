@@ -129,8 +129,8 @@ class Recording(instrument.Observer):
     def phase_left(self, name: str, begin: int, end: int) -> None:
         self.add(name, _PHASES[name], begin, end)
 
-    def compiled(self, ending: Any, executable: Any, arguments: dict[str, Any], begin: int, end: int) -> None:
-        size = len(ending.program.instructions)
+    def compiled(self, entry: Any, executable: Any, arguments: dict[str, Any], begin: int, end: int) -> None:
+        size = len(entry.program.instructions)
         self.add(f"compile segment_of_{size}", TracerEventType.Compilation, begin, end, operations=size)
 
     def ran_compiled(self, executable: Any, inputs: Any, scalars: Any, begin: int, end: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..eager.tensor import Tensor
 from ..ops.basic import full_of
-from ..ops.index.gathering import put_elements, take_elements
+from ..ops.index.indexing_kernels import put_elements, take_elements
 from .pattern import Lookup
 
 

@@ -26,7 +26,7 @@ from ..eager.annotations import DTypeLike
 from ..eager.hooks import RemovableHandle, register_hook
 from ..eager.moving import moved
 from ..eager.tape import stand_in
-from ..eager.tensor import Tensor, alias
+from ..eager.tensor import Tensor, alias, tensor_from_data
 from .pattern import CooPattern, CsrPattern, Lookup, Pattern
 
 
@@ -545,8 +545,6 @@ def _index_tensor(x: SparseTensor, name: str, array: np.ndarray) -> Tensor:
 def _rebuild(
     kind: type[SparseTensor], arrays: Any, shape: Any, index_dtype: str, values: np.ndarray, dtype: str, stop: bool
 ) -> SparseTensor:
-    from ..eager.tensor import tensor_from_data
-
     restored = tensor_from_data(values, dtype)
     restored.stop_gradient = stop
     pattern: Any = CooPattern if kind is SparseCooTensor else CsrPattern

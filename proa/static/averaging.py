@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.errors import runtime_error, type_error
+from ..eager.modes import no_grad
 from ..eager.tensor import Tensor
 from ..ops.create.creation import assign
 from . import mode
@@ -85,8 +86,6 @@ class ExponentialMovingAverage:
             steps: Any = self._thres_steps.astype("float32").reshape([1])
             decay = ((steps + 1) / (steps + 10)).clip(max=self._decay)
             assign(decay, self._last_decay)
-        from ..eager.modes import no_grad
-
         with no_grad():
             assign(self._steps + 1, self._steps)
             for parameter, average in zip(self._parameters, self._averages, strict=True):

@@ -10,11 +10,12 @@ from ..core.dtype import to_numpy_dtype
 from ..core.errors import value_error
 from ..eager.annotations import DTypeLike, SizesLike
 from ..eager.tensor import Tensor
-from ..ir.assumptions import example_size
 from ..ir.block import blocks_in
-from ..ir.dimensions import shown_shape
 from ..ir.program import Instruction
 from ..ir.program import Program as Instructions
+from ..ir.sizes.assumptions import example_size
+from ..ir.sizes.dimensions import shown_shape
+from ..ops.basic import full_of
 
 if TYPE_CHECKING:
     from .program import Program
@@ -322,8 +323,6 @@ class Block:
         with mode.recording(self.program):
             if persistable:
                 return create_global_var(sizes, 0, dtype, True, name=name)
-            from ..ops.basic import full_of
-
             made = full_of(0, sizes, np.dtype(to_numpy_dtype(dtype)))
         if name is not None:
             made.name = name

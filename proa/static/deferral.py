@@ -22,12 +22,12 @@ from ..eager.tensor import Tensor, tensor_from_data
 from ..graph.deferred import CALL, Deferred, DeferredGradient
 from ..graph.replay import with_known_sizes
 from ..graph.structure import rebuild
-from ..ir.assumptions import example_size
 from ..ir.block import LOOSE
 from ..ir.capture import TRIALS, outside_capture
-from ..ir.dimensions import Known, symbols_in
-from ..ir.known import sizes_held
 from ..ir.recorder import LOCAL, after_record
+from ..ir.sizes.assumptions import example_size
+from ..ir.sizes.dimensions import Known, symbols_in
+from ..ir.sizes.known import sizes_held
 
 _SIZES = (2, 3)  # that unknown dimensions have in examples
 _MOST_TRIALS = 96

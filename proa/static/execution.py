@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import type_error, value_error, warn
+from ..core.generator import default_generator
 from ..core.place import parse_place
 from ..core.tracebacks import boundary
 from ..eager.annotations import DeviceLike
@@ -200,8 +201,6 @@ class Executor:
 @contextlib.contextmanager
 def _seeds_of(program: Program) -> Any:
     """Initialises by the program's own seed, where it has one."""
-    from ..core.generator import default_generator
-
     if not program.random_seed:
         yield
         return

@@ -15,8 +15,8 @@ from ..core.errors import value_error
 from ..core.symbols import SymbolicSize
 from ..eager.tensor import Tensor
 from ..graph.graph import Graph, GraphInput
-from ..ir.dimensions import UnknownSize, specialise
-from ..ir.known import sizes_held
+from ..ir.sizes.dimensions import UnknownSize, specialise
+from ..ir.sizes.known import sizes_held
 
 _MOST_KEPT = 16  # graphs for shapes that no symbols stand for
 

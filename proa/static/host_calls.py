@@ -13,6 +13,7 @@ from ..core.errors import type_error, value_error
 from ..core.locks import new_lock
 from ..eager.declare import op
 from ..eager.dispatch import record
+from ..eager.modes import no_grad
 from ..eager.tensor import Tensor
 from ..graph.structure import flatten, rebuild
 from ..ir.padding import rules
@@ -166,8 +167,6 @@ def static_pylayer(
         raise type_error("static_pylayer", "forward_fn must be a function", type(forward_fn).__name__)
     tensors = _listed("static_pylayer", "inputs", inputs)
     if backward_fn is None:
-        from ..eager.modes import no_grad
-
         with no_grad():
             return forward_fn(*tensors)
     structures: list[Any] = []

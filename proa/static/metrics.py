@@ -8,6 +8,7 @@ from ..core.errors import type_error, value_error
 from ..eager.tensor import Tensor
 from ..ops.basic import cast_to, full_of
 from ..ops.create.creation import assign
+from ..ops.shape.joining import concat
 from .variable import create_global_var
 
 
@@ -97,8 +98,6 @@ def auc(
     steps = max(1, slide_steps)
     recent = [create_global_var([steps, count], 0, "int64", True) for _ in range(2)]
     ever = [create_global_var([1, count], 0, "int64", True) for _ in range(2)]
-    from ..ops.shape.joining import concat
-
     for window, total, numbers in zip(recent, ever, counted, strict=True):
         row = numbers.reshape([1, count])
         assign(row if steps == 1 else concat([window[1:], row], 0), window)
@@ -113,8 +112,6 @@ def _area(positive: Any, negative: Any, curve: str) -> Tensor:
     hits = cast_to(positive, _double()).flip(0).cumsum(0)
     misses = cast_to(negative, _double()).flip(0).cumsum(0)
     zero = hits[:1] * 0
-    from ..ops.shape.joining import concat
-
     if curve == "PR":
         along, height = hits / hits[-1].clip(1.0), hits / (hits + misses).clip(1.0)
     else:

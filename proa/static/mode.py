@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import runtime_error, type_error
 from ..core.locks import new_reentrant_lock
+from ..device.select import set_device
 from ..ir.recorder import LOCAL, Segment, flush_current
 from ..ir.trace import move_into
 
@@ -121,8 +122,6 @@ def disable_static(place: Any = None) -> None:
     _thread.enabled = False
     _follow()
     if place is not None:
-        from ..device.select import set_device
-
         set_device(place)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.aval import make_aval
+from ..core.dtype import to_numpy_dtype
 from ..core.errors import type_error, value_error
 from ..eager.tensor import Tensor
 from ..graph.capture import placeholder
@@ -103,8 +104,6 @@ class LoadedProgram(Program):
             self.results = [self._variable(value) for value in model.outputs]
 
     def _variable(self, value: Any) -> Tensor:
-        from ..core.dtype import to_numpy_dtype
-
         kind = np.dtype(to_numpy_dtype(value.dtype))
         sizes = self.segment.assumptions.shape(value.shape or (), value.name)
         aval = make_aval(sizes, kind, self.segment.root.place)

@@ -25,10 +25,11 @@ from ..eager.views import replace_value
 from ..graph.graph import Graph, GraphInput
 from ..graph.pruning import pruned
 from ..graph.structure import Leaf
-from ..ir.dimensions import missing_symbols, size_sources, symbols_in
-from ..ir.known import mark_sizes, sizes_held
 from ..ir.recorder import LOCAL, recording_gradients
-from ..ir.stated import stated, stated_program
+from ..ir.sizes.dimensions import missing_symbols, size_sources, symbols_in
+from ..ir.sizes.known import mark_sizes, sizes_held
+from ..ir.sizes.stated import stated, stated_program
+from ..ops.create.creation import assign_to
 from . import mode
 from .block import Block
 from .fed_sizes import fitted
@@ -641,8 +642,6 @@ class Program:
 
 def _number_in(segment: StaticSegment, tensor: Tensor) -> int:
     """The number of a variable in a segment; an input or a tensor from outside is passed through."""
-    from ..ops.create.creation import assign_to
-
     if tensor._value is None and tensor._index >= 0:
         if tensor._segment is segment:
             return tensor._index

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.dtype import dtype_of
 from ..core.errors import runtime_error, type_error, value_error
 from ..core.locks import new_reentrant_lock
 from ..eager.tensor import Tensor, tensor_from_data, wrap
@@ -231,8 +232,6 @@ class ScopeTensor:
         return []
 
     def _dtype(self) -> Any:
-        from ..core.dtype import dtype_of
-
         return dtype_of(self._scope.get(self._name).dtype)
 
     def _is_initialized(self) -> bool:

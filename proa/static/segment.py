@@ -17,9 +17,9 @@ from ..core.symbols import SymbolicSize, is_stated, is_symbolic, note_loss, plai
 from ..eager import tensor as tensor_module
 from ..ir import capture as capture_module
 from ..ir.capture import CaptureSegment, restore_state, saved_state
-from ..ir.dimensions import UnknownDimension
-from ..ir.interpreter import run_on_numpy
 from ..ir.program import Instruction
+from ..ir.sizes.dimensions import UnknownDimension
+from ..ir.tiers.interpreter import run_on_numpy
 from ..ir.trace import TraceNode, TraceRoot, grow_instruction, grow_leaf, instruction_key, twin
 
 State = tuple[Any, ...]

@@ -17,9 +17,9 @@ from ..eager.attaching import attach
 from ..eager.naming import unique_name
 from ..eager.tensor import Tensor, tensor_from_data
 from ..graph.capture import placeholder
-from ..ir.dimensions import shown_shape
 from ..ir.recorder import LOCAL
-from ..nn import attributes
+from ..ir.sizes.dimensions import shown_shape
+from ..nn.base import attributes
 from .mode import default_main_program, require_static
 
 
@@ -125,8 +125,6 @@ def data(name: str, shape: SizesLike, dtype: DTypeLike | None = None, lod_level:
                 f"it is {known!r}; choose another name",
             )  # fmt: skip
         return known
-    from ..ir.recorder import LOCAL
-
     if LOCAL.segment is not segment:
         raise value_error("static.data", "an input cannot be made inside a branch or a loop", f"name: {name}")
     sizes = [None if size is None or size < 0 else int(size) for size in shape]

@@ -24,6 +24,7 @@ from ..core.dtype import to_numpy_dtype
 from ..core.errors import runtime_error, type_error
 from ..eager.declare import op
 from ..ir.operation import all_operations
+from ..ir.xla import started_jax
 from ..ir.traits import GivenTraits
 
 Kernel = Callable[..., Any]
@@ -172,8 +173,6 @@ def through_xla(kernel: Kernel) -> Kernel:
     jitted: dict[Any, Any] = {}
 
     def run(_xp: Any, *values: Any) -> Any:
-        from ..ir.xla import started_jax
-
         jax = started_jax()
         arrays = [isinstance(value, np.ndarray) for value in values]
         key = tuple(

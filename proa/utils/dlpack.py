@@ -17,6 +17,7 @@ from ..core.place import parse_place
 from ..eager.annotations import DeviceLike
 from ..eager.declare import public
 from ..eager.tensor import Tensor, jax_value, wrap
+from ..ir.xla import started_jax
 from ..ops.arguments import require_tensor
 
 __all__ = ["from_dlpack", "to_dlpack"]
@@ -89,8 +90,6 @@ def _copied(value: Any) -> Any:
 
 def _array(source: Any, copy: bool | None) -> Any:
     kind, _ = source.__dlpack_device__()
-    from ..ir.xla import started_jax
-
     if int(kind) in _CPU_KINDS:
         jax = None
         try:

@@ -14,8 +14,8 @@ import pytest
 
 from proa.core.aval import make_aval
 from proa.core.symbols import evaluate, is_symbolic, maximum, minimum, plain, same_size, size_from, whole, whole_part
-from proa.ir.assumptions import Assumptions
-from proa.ir.dimensions import Known, UnknownDimension, UnknownSize, specialise, symbols_in
+from proa.ir.sizes.assumptions import Assumptions
+from proa.ir.sizes.dimensions import Known, UnknownDimension, UnknownSize, specialise, symbols_in
 
 
 def two(n: int = 12, m: int = 5) -> tuple[Assumptions, Any, Any]:

@@ -224,7 +224,7 @@ def work(small: bool) -> None:
 
 
 def main() -> None:
-    from .processes import run_processes
+    from .support.processes import run_processes
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--worker", action="store_true", help="be one process of a job")

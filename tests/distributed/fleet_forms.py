@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .processes import run_processes
+from .support.processes import run_processes
 
 STEPS, BATCH, TOLERANCE = 20, 8, 1e-5
 MARK = "losses "
@@ -65,7 +65,7 @@ FORMS = {
 
 def _made(form: Form) -> Any:
     """The model with its numbers."""
-    from . import fleet_models as models
+    from .support import fleet_models as models
 
     options = {name: value for name, value in form.options.items() if name != "schedule"}
     groups = models.fleet.get_hybrid_communicate_group()
@@ -114,7 +114,7 @@ def train(form: Form, steps: int = STEPS) -> list[float]:
     import proa as paddle
     from proa.distributed import all_reduce, fleet
 
-    from . import fleet_models as models
+    from .support import fleet_models as models
 
     strategy = fleet.DistributedStrategy()
     strategy.hybrid_configs = form.degrees

@@ -83,7 +83,7 @@ def losses(form: Form | None, is_text: bool, with_experts: bool, steps: int = ST
     import proa as paddle
     from proa import distributed as dist
 
-    from .models import GPT, MLP, batch, loss_of
+    from .support.models import GPT, MLP, batch, loss_of
 
     paddle.seed(11)
     model: Any = GPT(with_experts) if is_text else MLP()

@@ -18,9 +18,9 @@ import sys
 import tempfile
 import time
 
-from .processes import ROOT, environment
+from .support.processes import ROOT, environment
 
-WORKER = str(ROOT / "tests" / "distributed" / "elastic_worker.py")
+WORKER = str(ROOT / "tests" / "distributed" / "workers" / "elastic_worker.py")
 
 
 def run(

@@ -33,7 +33,7 @@ SECONDS = 240  # that one plan may take
 
 def _models() -> dict[str, tuple[Callable[[], Any], Callable[[], tuple[Any, Any]], Any]]:
     """Models by name: how each is made, a batch for it, and its loss."""
-    from .planning_models import MODELS
+    from .support.planning_models import MODELS
 
     return MODELS
 

@@ -22,7 +22,7 @@ from proa.distributed.models.moe.routing import limit_by_capacity
 from tools.run_doc_examples import example_source
 
 from . import fleet_forms
-from .processes import run_processes
+from .support.processes import run_processes
 
 nn = paddle.nn
 # What pays is compiled, and not everything that comes three times, as other tests have it: these steps are small.
@@ -194,7 +194,7 @@ def test_gates_choose_and_balance_as_those_of_paddle() -> None:
 
 def test_divided_models_in_two_processes() -> None:
     names = ["layers", "randomness", "levels", "ring", "experts", "pipeline", "overflow"]
-    for output in run_processes(2, ["-m", "tests.distributed.fleet_worker", ",".join(names)], 100, **_SMALL):
+    for output in run_processes(2, ["-m", "tests.distributed.workers.fleet_worker", ",".join(names)], 100, **_SMALL):
         assert [line for line in output.splitlines() if line.endswith(" done")] == [f"{name} done" for name in names]
 
 

@@ -16,7 +16,7 @@ from proa import distributed as dist
 from proa.distributed.launching import options, rounds, variables
 
 from .killing import WORKER, run
-from .processes import ROOT, environment
+from .support.processes import ROOT, environment
 
 # Several processes on two cores, beside whatever else runs there.
 pytestmark = pytest.mark.timeout(300)

@@ -16,7 +16,7 @@ import pytest
 from proa.distributed.launching import options
 
 from .killing import WORKER, run
-from .processes import environment
+from tests.distributed.support.processes import environment
 
 pytestmark = pytest.mark.timeout(300)
 

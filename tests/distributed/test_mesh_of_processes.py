@@ -11,8 +11,8 @@ import sys
 
 import pytest
 
-WORKER = pathlib.Path(__file__).with_name("mesh_worker.py")
-ROOT = WORKER.parents[2]
+WORKER = pathlib.Path(__file__).parent / "workers" / "mesh_worker.py"
+ROOT = WORKER.parents[3]
 
 
 def run(mode: str, count: int) -> list[dict]:

@@ -351,7 +351,7 @@ def test_a_strategy_brings_mixed_precision(level: str) -> None:
 def test_losses_in_float16_are_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
     """A CPU has no float16 kernels, so casting is left out here: scales are powers of two and change nothing else."""
     from proa.amp import casting
-    from proa.distributed import mixed_precision
+    from proa.distributed.parallelizing import mixed_precision
 
     monkeypatch.setattr(casting.AmpState, "last_dtype", "float16")
     monkeypatch.setattr(mixed_precision, "auto_cast", lambda *_: contextlib.nullcontext())

@@ -18,7 +18,7 @@ from proa.distributed.planner.searching import cuts_for
 from proa.distributed.planner.tracing import Traced, trace
 from proa.distributed.planner.worker import measured
 
-from . import models
+from .support import models
 
 # The first test that searches compiles for all: a dozen programs, more than a minute on a busy machine.
 pytestmark = pytest.mark.timeout(400)

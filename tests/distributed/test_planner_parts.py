@@ -21,7 +21,7 @@ from proa.distributed.planner.tracing import trace
 from proa.distributed.planner.worker import decoded, encoded
 from proa.graph.replay import replay_program
 
-from . import models
+from .support import models
 
 
 def pieces_of(model: Any, is_text: bool = True) -> Pieces:

@@ -6,13 +6,13 @@ import time
 
 import pytest
 
-from proa.distributed import store
+from proa.distributed.transport import store
 
-from .processes import run_processes
+from .support.processes import run_processes
 
 # Several processes on two cores, beside whatever else runs there.
 pytestmark = pytest.mark.timeout(300)
-WORKER = "tests.distributed.group_worker"
+WORKER = "tests.distributed.workers.group_worker"
 
 
 def test_two_processes_agree_with_numpy() -> None:
@@ -31,7 +31,7 @@ def test_gradients_and_memory_and_order() -> None:
 
 def test_data_is_divided_and_gradients_are_averaged() -> None:
     names = ["regression", "passes", "unused", "different", "mixed", "native", "parallel_operators", "fleet_job"]
-    for output in run_processes(2, ["-m", "tests.distributed.data_parallel_worker", ",".join(names)]):
+    for output in run_processes(2, ["-m", "tests.distributed.workers.data_parallel_worker", ",".join(names)]):
         assert [line for line in output.splitlines() if line.endswith(" done")] == [f"{name} done" for name in names]
 
 
@@ -55,7 +55,7 @@ def test_a_process_that_ends_does_not_leave_the_others_waiting(what: str, status
 
 
 def test_functions_are_called_in_another_process() -> None:
-    for output in run_processes(2, ["-m", "tests.distributed.rpc_worker"], PROA_JOB_KEY="secret"):
+    for output in run_processes(2, ["-m", "tests.distributed.workers.rpc_worker"], PROA_JOB_KEY="secret"):
         assert output.strip().endswith("calls done")
 
 

@@ -8,7 +8,7 @@ import pytest
 import proa as paddle
 from proa.distributed.fleet.recompute import recompute_sequential
 from proa.distributed.fleet.utils import recompute
-from proa.ir import kept
+from proa.ir.tiers import kept
 
 nn = paddle.nn
 

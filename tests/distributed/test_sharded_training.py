@@ -14,7 +14,7 @@ import sys
 
 import pytest
 
-WORKER = pathlib.Path(__file__).with_name("sharded_worker.py")
+WORKER = pathlib.Path(__file__).parent / "workers" / "sharded_worker.py"
 
 
 def run_workers(mode: str, processes: int = 1, devices: int = 1) -> list[dict]:

@@ -10,9 +10,9 @@ import pytest
 import proa as paddle
 from proa.eager import instrument
 from proa.framework.memory_budget import parse_size
-from proa.ir.interpreter import run_on_numpy
 from proa.ir.recorder import LOCAL
-from proa.ir.rematerialise import Liveness, rematerialised, with_zeros
+from proa.ir.tiers.interpreter import run_on_numpy
+from proa.ir.transforms.rematerialise import Liveness, rematerialised, with_zeros
 
 nn = paddle.nn
 

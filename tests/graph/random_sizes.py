@@ -25,9 +25,9 @@ import numpy as np
 
 import proa as paddle
 from proa.graph import graph
-from proa.ir.dimensions import UnknownSize
-from proa.ir.interpreter import run_on_numpy
-from proa.ir.lowering import CompiledProgram
+from proa.ir.sizes.dimensions import UnknownSize
+from proa.ir.tiers.interpreter import run_on_numpy
+from proa.ir.tiers.lowering import CompiledProgram
 from proa.jit import bucketing
 from proa.static import InputSpec
 

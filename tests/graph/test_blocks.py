@@ -10,7 +10,7 @@ import pytest
 import proa as paddle
 from proa.graph import Graph, capture
 from proa.graph.control import cond_of, while_of
-from proa.ir.interpreter import Problem, run_on_numpy
+from proa.ir.tiers.interpreter import Problem, run_on_numpy
 from proa.static import InputSpec
 
 ROWS = np.arange(8, dtype="float32").reshape(4, 2)

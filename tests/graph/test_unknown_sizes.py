@@ -12,7 +12,7 @@ import pytest
 import proa as paddle
 from proa.formats.proa import load_graph, save_graph
 from proa.graph import capture
-from proa.ir.dimensions import UnknownSize
+from proa.ir.sizes.dimensions import UnknownSize
 from proa.nn import functional as F
 from proa.static import InputSpec
 

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from proa.ir import cache
+from proa.ir.tiers import cache
 
 ROOT = pathlib.Path(__file__).parents[2]
 DAMAGES = {

@@ -128,8 +128,8 @@ print(number)
 def test_a_gpu_has_prices_of_its_own() -> None:
     """Calls cost more there, elements less, and compiling much more than on a CPU."""
     from proa.core.place import CPU, make_place
-    from proa.ir import cost
     from proa.ir.recorder import LOCAL, flush_current
+    from proa.ir.tiers import cost
 
     flush_current()
     x = paddle.ones([1000, 1000])
@@ -160,8 +160,8 @@ def test_the_first_step_is_the_same_program_as_the_others() -> None:
 def test_numbers_of_16_bits_are_compiled_sooner() -> None:
     """NumPy has no arithmetic for them: what runs uncompiled costs several times as much."""
     from proa.core.place import CPU
-    from proa.ir import cost
     from proa.ir.recorder import LOCAL, flush_current
+    from proa.ir.tiers import cost
 
     def lost(dtype: str) -> float:
         flush_current()

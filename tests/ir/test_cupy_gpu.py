@@ -11,8 +11,8 @@ import pytest
 
 import proa as paddle
 from proa.core.place import make_place
-from proa.ir import cupy_tier
 from proa.ir.report import STATISTICS
+from proa.ir.tiers import cupy_tier
 
 pytestmark = [
     pytest.mark.gpu,

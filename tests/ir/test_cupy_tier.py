@@ -1,6 +1,6 @@
 """Tier 0 on CuPy: what it does at its borders and with what CuPy cannot do, on a stand-in for CuPy without a GPU.
 
-Whether CuPy computes the same as NumPy is seen on a GPU (tests/kernels/test_on_cupy.py).
+Whether CuPy computes the same as NumPy is seen on a GPU (tests/kernels/gpu/test_on_cupy.py).
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ import pytest
 
 import proa as paddle
 from proa.core.place import CPU
-from proa.ir import cupy_tier, donation
-from proa.ir.cupy_namespace import CupyNamespace
-from proa.ir.interpreter import Problem
 from proa.ir.recorder import LOCAL, flush_current
+from proa.ir.tiers import cupy_tier
+from proa.ir.tiers.cupy_namespace import CupyNamespace
+from proa.ir.tiers.interpreter import Problem
+from proa.ir.transforms import donation
 from proa.ir.watch import watch_results
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import proa as paddle
-from proa.ir.kept import PROGRAMS
 from proa.ir.recorder import LOCAL, Segment, flush_current
+from proa.ir.tiers.kept import PROGRAMS
 from proa.ir.trace import forget_traces
 
 

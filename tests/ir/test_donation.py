@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from proa.ir import donation
+from proa.ir.transforms import donation
 
 
 def executable(*donated: int) -> Any:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import proa as paddle
-from proa.ir import families
-from proa.ir.kept import PROGRAMS
 from proa.ir.report import STATISTICS
+from proa.ir.sizes import families
+from proa.ir.tiers.kept import PROGRAMS
 
 F = paddle.nn.functional
 R = np.random.default_rng(3)
@@ -84,7 +84,7 @@ def test_sizes_that_repeat_get_programs_of_their_own() -> None:
     for number in range(24):
         x = R.normal(size=(8 + 5 * (number % 2), 16)).astype("float32")
         np.testing.assert_allclose((paddle.to_tensor(x) @ weight).exp().numpy(), np.exp(x @ W), rtol=1e-4)
-    hits = {str(ending.program.inputs) for ending, record in PROGRAMS.items() if record.hits > 4}
+    hits = {str(entry.program.inputs) for entry, record in PROGRAMS.items() if record.hits > 4}
     assert len(hits) >= 2
 
 
@@ -214,7 +214,7 @@ def test_pictures_get_close_buckets() -> None:
 
 def test_heavy_steps_take_a_bucket_instead_of_running_cold(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is compiled at first sight is never run op by op because a bucket seems no quicker than that."""
-    from proa.ir import executables
+    from proa.ir.tiers import executables
 
     paddle.set_flags({"FLAGS_size_buckets": "auto"})
     monkeypatch.setattr(executables, "_HEAVY", 1 << 8)

@@ -9,8 +9,8 @@ import pytest
 
 import proa as paddle
 from proa.core.place import CPU
-from proa.ir.interpreter import run_on_jax
 from proa.ir.recorder import LOCAL, flush_current
+from proa.ir.tiers.interpreter import run_on_jax
 
 
 def recorded(function: Any, *arrays: np.ndarray) -> tuple[Any, list[Any], list[Any], Any]:

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from proa.ir.period import _prefix_matches, find_period
+from proa.ir.recording.period import _prefix_matches, find_period
 
 
 @pytest.mark.parametrize(

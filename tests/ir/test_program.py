@@ -11,10 +11,10 @@ import pytest
 
 import proa as paddle
 from proa.ir.editing import Editor, changed, extracted
-from proa.ir.interpreter import run_on_numpy
-from proa.ir.lowering import CompiledProgram
 from proa.ir.program import DynamicScalar, Program, numbered
 from proa.ir.recorder import LOCAL, flush_current
+from proa.ir.tiers.interpreter import run_on_numpy
+from proa.ir.tiers.lowering import CompiledProgram
 from proa.ir.verify import problems_of, verify
 
 PACKAGE = Path(paddle.__file__).parent

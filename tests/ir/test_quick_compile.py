@@ -9,8 +9,8 @@ import pytest
 
 import proa as paddle
 from proa.core.place import CPU, make_place
-from proa.ir import lowering
 from proa.ir.recorder import LOCAL, flush_current
+from proa.ir.tiers import lowering
 
 ARRAY = np.arange(6, dtype=np.float32).reshape(2, 3)
 

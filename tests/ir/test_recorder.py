@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 
 import proa as paddle
-from proa.ir import donation, executables, kept, recorder, report
+from proa.ir import recorder, report
 from proa.ir.recorder import LOCAL
+from proa.ir.tiers import executables, kept
+from proa.ir.transforms import donation
 
 
 def tensor(values: object, **options: object) -> paddle.Tensor:

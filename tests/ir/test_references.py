@@ -7,8 +7,10 @@ from sys import getrefcount
 import numpy as np
 
 import proa as paddle
-from proa.ir import donation, executables, references
 from proa.ir.recorder import LOCAL
+from proa.ir.recording import references
+from proa.ir.tiers import executables
+from proa.ir.transforms import donation
 
 
 def test_the_baseline_is_what_an_unshared_object_has_and_another_owner_is_one_more():
@@ -44,9 +46,9 @@ def test_a_value_that_nobody_can_reach_is_not_computed(monkeypatch):
     b = a + 1
     del a
     outputs = []
-    original = executables.find_ending
+    original = executables.find_entry
     monkeypatch.setattr(
-        executables, "find_ending", lambda node, wanted: outputs.append(wanted) or original(node, wanted)
+        executables, "find_entry", lambda node, wanted: outputs.append(wanted) or original(node, wanted)
     )
     assert b.numpy().tolist() == [4.0, 4.0, 4.0]
     assert [len(wanted) for wanted in outputs] == [1]

@@ -9,7 +9,7 @@ import pytest
 
 import proa as paddle
 from proa.graph import capture
-from proa.ir import lowering
+from proa.ir.tiers import lowering
 
 
 class _Spec:

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 import proa as paddle
-from proa.ir import kept, report, tiling
+from proa.ir import report
 from proa.ir.recorder import LOCAL, Segment, flush_current
-from proa.ir.tiling import find_rounds
+from proa.ir.tiers import kept
 from proa.ir.trace import forget_traces
+from proa.ir.transforms import tiling
+from proa.ir.transforms.tiling import find_rounds
 
 
 def recurrent(
@@ -49,9 +51,9 @@ def test_equal_tiles_share_an_executable() -> None:
         for number in range(800):
             y = y * 0.999 + 0.001 * number
         y.numpy()
-    ending = next(e for e, r in kept.PROGRAMS.items() if r.num_instructions == 1600)
-    shared = {id(tile.executable) for tile in ending.compiled.tiles}
-    assert len(ending.compiled.tiles) >= 6
+    entry = next(e for e, r in kept.PROGRAMS.items() if r.num_instructions == 1600)
+    shared = {id(tile.executable) for tile in entry.compiled.tiles}
+    assert len(entry.compiled.tiles) >= 6
     assert len(shared) <= 3
 
 

@@ -13,9 +13,9 @@ import numpy as np
 
 import proa as paddle
 from proa.graph.capture import capture
-from proa.ir.interpreter import run_on_numpy
-from proa.ir.lowering import CompiledProgram
 from proa.ir.padding import Plan, padded_program, plan_padding
+from proa.ir.tiers.interpreter import run_on_numpy
+from proa.ir.tiers.lowering import CompiledProgram
 from proa.ir.watch import watch_results
 from proa.static import InputSpec
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import proa as paddle
-from proa.ir.interpreter import Problem
 from proa.ir.operation import all_operations
 from proa.ir.padding.analysis import rule_of
 from proa.ir.padding.growth import grows
+from proa.ir.tiers.interpreter import Problem
 from tests.jit.padding_cases import CASES, PARAMETERS
 from tests.jit.padding_harness import Padded, with_gradients
 

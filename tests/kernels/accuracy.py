@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from proa.kernels.cpu import library
-from tests.kernels import bfloat_cases, random_shapes
-from tests.kernels import references as r
+from tests.kernels import random_shapes
+from tests.kernels.cases import bfloat_cases
+from tests.kernels.cases import references as r
 
 LIMIT = 1e-5
 ROUNDING = 4 * 2.0**-24  # a few roundings of the largest value

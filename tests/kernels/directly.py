@@ -19,7 +19,7 @@ import numpy as np
 
 from proa.kernels.cpu import choice, direct, library
 from tests.kernels import random_shapes
-from tests.kernels import references as r
+from tests.kernels.cases import references as r
 
 LIMIT = 1e-5
 

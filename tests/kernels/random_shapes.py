@@ -23,8 +23,9 @@ import numpy as np
 import proa
 from proa.kernels.cpu import library, products, updates
 from proa.ops.linear import linalg
-from proa.ops.neural import convolution_kernels, normalization, pooling_kernels, transposed_convolution
-from tests.kernels import (
+from proa.ops.neural import normalization
+from proa.ops.neural.windowed import convolution_kernels, pooling_kernels, transposed_convolution
+from tests.kernels.cases import (
     attentions,
     bfloat_cases,
     block_cases,
@@ -35,7 +36,7 @@ from tests.kernels import (
     quantised_cases,
     recurrences,
 )
-from tests.kernels import references as r
+from tests.kernels.cases import references as r
 
 # What one program holds: compiling it costs far more than running it.
 _AT_ONCE = 8
@@ -250,7 +251,7 @@ def main() -> int:
     arguments = parser.parse_args()
     kinds = [arguments.only] if arguments.only else list(KINDS)
     if arguments.sanitize:
-        from tests.kernels import sanitizing
+        from tests.kernels.emulation import sanitizing
 
         return sanitizing.run(arguments.sanitize, kinds, arguments.cases, arguments.seed)
     if library.why_not():

@@ -10,9 +10,9 @@ import pytest
 import proa as paddle
 from proa.kernels.cpu import attention as native
 from proa.kernels.cpu import embedding, library, losses
-from tests.kernels import attentions
-from tests.kernels.references import calls_native, draw, error_of, jitted
-from tests.kernels.references import native as natively
+from tests.kernels.cases import attentions
+from tests.kernels.cases.references import calls_native, draw, error_of, jitted
+from tests.kernels.cases.references import native as natively
 
 pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 

@@ -14,10 +14,11 @@ import pytest
 
 import proa as paddle
 from proa.core.dtype import BFLOAT16
-from proa.kernels.cpu import bfloat, choice, compiled, library, precision
+from proa.kernels.cpu import choice, compiled, library
 from proa.kernels.cpu.direct import on_host
-from proa.ops.neural import convolution_kernels
-from tests.kernels.references import calls_native, convolution_case, draw, jitted
+from proa.kernels.cpu.low_precision import bfloat, precision
+from proa.ops.neural.windowed import convolution_kernels
+from tests.kernels.cases.references import calls_native, convolution_case, draw, jitted
 
 pytestmark = pytest.mark.skipif(
     bool(library.why_not()) or not compiled.multiplies_bfloat16(),

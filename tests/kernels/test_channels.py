@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import proa as paddle
-from proa.ir.joining import joined
+from proa.ir.transforms.fusion import joined
 from proa.kernels.cpu import library
 from proa.kernels.cpu.sums import native_sum
 from proa.ops.basic import sum_over
 from proa.ops.neural.activated_normalization import normalise_grad_through
-from tests.kernels.channel_cases import EPSILON, SLOPES, channel_case, references
-from tests.kernels.references import calls_native, draw, error_of, jitted
+from tests.kernels.cases.channel_cases import EPSILON, SLOPES, channel_case, references
+from tests.kernels.cases.references import calls_native, draw, error_of, jitted
 
 pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 THROUGH = normalise_grad_through.operation
@@ -102,7 +102,7 @@ def joins(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         counts.append(sum(instruction.operation is THROUGH for instruction in made.instructions))
         return made
 
-    monkeypatch.setattr("proa.ir.lowering.joined", counting)
+    monkeypatch.setattr("proa.ir.tiers.lowering.joined", counting)
     return counts
 
 

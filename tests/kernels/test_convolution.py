@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from proa.kernels.cpu import library
-from proa.ops.neural import convolution_kernels as kernels
-from tests.kernels.references import calls_native, draw, error_of, jitted
+from proa.ops.neural.windowed import convolution_kernels as kernels
+from tests.kernels.cases.references import calls_native, draw, error_of, jitted
 
 pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 

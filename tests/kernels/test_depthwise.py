@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from proa.kernels.cpu import depthwise, direct, library
-from tests.kernels import references as r
+from tests.kernels.cases import references as r
 
 pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 

@@ -14,9 +14,10 @@ import pytest
 
 from proa.core import flags
 from proa.kernels.cpu import direct, library, rows
-from proa.ops.neural import convolution_kernels, normalization, pooling_kernels
-from tests.kernels import light_cases
-from tests.kernels import references as r
+from proa.ops.neural import normalization
+from proa.ops.neural.windowed import convolution_kernels, pooling_kernels
+from tests.kernels.cases import light_cases
+from tests.kernels.cases import references as r
 
 pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 ROOT = pathlib.Path(__file__).parents[2]

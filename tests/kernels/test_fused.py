@@ -10,7 +10,7 @@ import pytest
 from proa.kernels.cpu import fused as native
 from proa.kernels.cpu import library
 from proa.ops.neural import fused
-from tests.kernels import references as r
+from tests.kernels.cases import references as r
 
 pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 CONV_CASES = [
@@ -89,7 +89,7 @@ def test_activations(activation: str) -> None:
     ("activation", "with_bias", "with_residual"), [("relu", True, True), ("hardswish", False, False)]
 )
 def test_convolution(case: Any, activation: str, with_bias: bool, with_residual: bool) -> None:
-    from proa.ops.neural.convolution_kernels import _numpy_conv
+    from proa.ops.neural.windowed.convolution_kernels import _numpy_conv
 
     x_shape, shape, stride, padding, dilation, groups = case
     generator = np.random.default_rng(sum(x_shape))

@@ -9,7 +9,7 @@ import pytest
 
 from proa.kernels.cpu import library
 from proa.ops.neural import normalization as ops
-from tests.kernels.references import calls_native, draw, error_of, jitted, norm_references
+from tests.kernels.cases.references import calls_native, draw, error_of, jitted, norm_references
 
 pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 

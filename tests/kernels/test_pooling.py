@@ -11,8 +11,8 @@ import pytest
 from proa.kernels.cpu import library
 from proa.ops.basic import sum_over
 from proa.ops.math.reduction import mean_over
-from proa.ops.neural import pooling_kernels as ops
-from tests.kernels import references as r
+from proa.ops.neural.windowed import pooling_kernels as ops
+from tests.kernels.cases import references as r
 
 pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 

@@ -10,8 +10,8 @@ import pytest
 import proa as paddle
 from proa.core.dtype import BFLOAT16, FLOAT16
 from proa.kernels.cpu import compiled, library
-from proa.ops.neural.convolution_kernels import conv
-from tests.kernels.references import calls_native, jitted
+from proa.ops.neural.windowed.convolution_kernels import conv
+from tests.kernels.cases.references import calls_native, jitted
 
 functional = paddle.nn.functional
 needs_native = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")

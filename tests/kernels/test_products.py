@@ -9,7 +9,7 @@ import pytest
 
 import proa
 from proa.kernels.cpu import library
-from tests.kernels.references import calls_native, draw, error_of, jitted, native, product_reference
+from tests.kernels.cases.references import calls_native, draw, error_of, jitted, native, product_reference
 
 needs_native = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 

@@ -11,8 +11,9 @@ import proa as paddle
 from proa.kernels.cpu import library
 from proa.ops.quantised import few_bits
 from proa.ops.quantised import layers as quantised
-from tests.kernels import quantised_cases, random_shapes
-from tests.kernels import references as r
+from tests.kernels import random_shapes
+from tests.kernels.cases import quantised_cases
+from tests.kernels.cases import references as r
 
 needs_native = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 ONE, NONE_AWAY = np.ones(1, np.float32), np.zeros(1, np.int32)

@@ -9,8 +9,8 @@ import pytest
 
 import proa
 from proa.kernels.cpu import library
-from tests.kernels.recurrences import FORWARD, KINDS, both, recurrence_case, wide
-from tests.kernels.references import calls_native, draw, error_of, jitted
+from tests.kernels.cases.recurrences import FORWARD, KINDS, both, recurrence_case, wide
+from tests.kernels.cases.references import calls_native, draw, error_of, jitted
 
 pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 

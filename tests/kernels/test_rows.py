@@ -7,8 +7,9 @@ import pytest
 import scipy.special
 
 from proa.kernels.cpu import library
-from proa.ops.neural import activation, pooling_kernels, softmax
-from tests.kernels.references import calls_native, draw, error_of, jitted, pool_case
+from proa.ops.neural import activation, softmax
+from proa.ops.neural.windowed import pooling_kernels
+from tests.kernels.cases.references import calls_native, draw, error_of, jitted, pool_case
 
 pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 

@@ -10,7 +10,7 @@ import pytest
 import proa
 from proa.kernels.cpu import library
 from proa.optimizer import updates
-from tests.kernels.references import calls_native, draw, error_of, jitted
+from tests.kernels.cases.references import calls_native, draw, error_of, jitted
 
 pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 

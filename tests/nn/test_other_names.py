@@ -7,7 +7,7 @@ import pytest
 
 import proa as paddle
 from proa import nn
-from proa.nn.other_names import CLASSES
+from proa.nn.base.torch_names import CLASSES
 
 
 def test_classes_are_the_same() -> None:

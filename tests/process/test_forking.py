@@ -15,7 +15,7 @@ import pytest
 
 import proa as paddle
 from proa.core.locks import new_lock, new_reentrant_lock
-from proa.ir import forking
+from proa.ir.process import forking
 from proa.ir.xla import jax_module, started_jax
 from proa.kernels.cpu import library
 from tests.process.scripts import outcome

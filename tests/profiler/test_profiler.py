@@ -266,7 +266,8 @@ def test_record_event_in_all_its_forms():
 
 
 def test_nothing_is_exchanged_when_nobody_records():
-    from proa.ir import executables, lowering, running
+    from proa.ir.recording import running
+    from proa.ir.tiers import executables, lowering
 
     places = [(nn.Layer, "__call__"), (running, "run_on_numpy"), (executables, "compile_program")]
     places.append((lowering.CompiledProgram, "__call__"))

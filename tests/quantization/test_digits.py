@@ -16,7 +16,7 @@ from proa.formats.paddle.files.reading import read_model
 from proa.formats.paddle.reading import read_graph
 from proa.formats.paddle.reading.loading import LoadedModel
 from proa.inference import Config, create_predictor
-from proa.kernels.cpu import quantised
+from proa.kernels.cpu.low_precision import quantised
 from proa.quantization import PTQ, QAT, QuantConfig, observers, quanters
 from tests.quantization.digits import NUM_TRAIN, Digits, accuracy, batches, data, train, trained
 

@@ -10,7 +10,7 @@ from ...core.errors import value_error
 from ...eager.tensor import Tensor
 from ...nn.initializer import Uniform
 from ...nn.layer import Layer
-from ...ops.neural import pooling
+from ...ops.neural.windowed import pooling
 from ..calling import unexpected
 from . import functional
 

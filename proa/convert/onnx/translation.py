@@ -13,8 +13,8 @@ from ...formats.paddle.model import Block, Model, Op
 from ...formats.paddle.reading.known import Known, NotKnown, computed_now, known_inputs, may_compute
 from ...formats.paddle.reading.registry import Reader
 from ...formats.paddle.reading.translation import Translation
-from ...ir.known import known_value
 from ...ir.recorder import LOCAL
+from ...ir.sizes.known import known_value
 from .reading import Node
 from .registry import READERS
 from .sizes import with_sizes

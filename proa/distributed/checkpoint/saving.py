@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtype import to_numpy_dtype
 from ...core.errors import value_error
 from ...core.locks import new_lock
 from ...core.tracebacks import boundary
@@ -240,8 +241,6 @@ _BUFFERS = _Buffers()
 
 
 def _dtype_of(piece: Piece) -> np.dtype:
-    from ...core.dtype import to_numpy_dtype
-
     return to_numpy_dtype(piece.dtype)
 
 

@@ -15,6 +15,7 @@ from ...core.errors import value_error
 from ...framework import safetensors
 from ...framework.writing import replacing
 from ...static.nn.common import on_servers
+from ..ps.client import Client
 from ..ps.cluster import Head, RayServer, connect, disconnect, start_server
 from ..ps.embedding import ServerOptimizer, sparse_embedding
 from ..ps.session import Session, current_session, set_session
@@ -57,8 +58,6 @@ class ServerMode:
                 self._head.stop()
 
     def _serve(self, server: RayServer) -> None:
-        from ..ps.client import Client
-
         client = Client([server])
         while client.ask_first("num_left") < self._role._worker_num():
             time.sleep(_POLL_SECONDS)

@@ -21,15 +21,15 @@ from ...graph.capture import number_of, placeholder
 from ...graph.replay import replay_program
 from ...ir import meshes
 from ...ir.capture import Capturing
-from ...ir.lowering import lower_program
 from ...ir.recorder import recording_gradients
+from ...ir.tiers.lowering import lower_program
 from ...ir.xla import started_jax
 from ...ops.basic import sum as total
 from ...ops.layout import constrain
 from ...ops.recompute import recompute_call
-from ..layouts import attributes_of
-from ..mesh import ProcessMesh
-from ..placement import Placement, Replicate, Shard
+from ..meshes.layouts import attributes_of
+from ..meshes.mesh import ProcessMesh
+from ..meshes.placement import Placement, Replicate, Shard
 from .collectives import figures_of
 from .cuts import pattern_of
 from .pieces import Piece, Pieces

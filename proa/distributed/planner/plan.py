@@ -14,12 +14,12 @@ import numpy as np
 
 from ...core.errors import type_error, value_error
 from ...nn.layer import Layer
-from ..dtensor import lay_out_parameter, reshard
 from ..fleet.recompute import recompute
-from ..mesh import ProcessMesh
-from ..parallelize import parallelize
-from ..plans import PlanBase, _map_tensors, placements_on
-from ..strategy import Strategy
+from ..meshes.dtensor import lay_out_parameter, reshard
+from ..meshes.mesh import ProcessMesh
+from ..parallelizing.parallelize import parallelize
+from ..parallelizing.plans import PlanBase, _map_tensors, placements_on
+from ..parallelizing.strategy import Strategy
 from .costs import Choice, Estimate
 
 _AXES = ("pp", "dp", "mp")

@@ -20,8 +20,8 @@ from ...eager import engine
 from ...eager.instrument import Observer, attach, detach
 from ...eager.tensor import Tensor
 from ...ir.capture import CaptureError, Capturing
+from ...nn.base.lazy_init import LazyGuard
 from ...nn.layer import Layer
-from ...nn.lazy_init import LazyGuard
 from .tracing import LayerNotes, Traced, finish, without_numbers
 
 

@@ -22,8 +22,8 @@ from ...graph.capture import number_of, placeholder
 from ...ir.capture import CaptureSegment, Capturing
 from ...ir.program import Program
 from ...ir.recorder import LOCAL
+from ...nn.base.lazy_init import LateParameter
 from ...nn.layer import Layer
-from ...nn.lazy_init import LateParameter
 
 PARAMETER, BATCH, CONSTANT = "parameter", "batch", "constant"
 

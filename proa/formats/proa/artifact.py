@@ -17,8 +17,8 @@ from ...core.place import CPU, Place
 from ...eager.parameter import Parameter
 from ...eager.tensor import Tensor, tensor_from_data
 from ...graph.graph import Graph, GraphInput
-from ...ir.dimensions import shown_shape
-from ...ir.known import mark_sizes, sizes_held
+from ...ir.sizes.dimensions import shown_shape
+from ...ir.sizes.known import mark_sizes, sizes_held
 from ...version import full_version, proa_version
 from .archive import META, PROGRAM, SIGNATURE, TESTS, VERSION, WEIGHTS, Archive, DamagedArtifact, write_archive
 from .encoding import (

@@ -28,12 +28,12 @@ from ...core.symbols import SymbolicSize, is_symbolic, plain
 from ...graph.deferred import CALL, Deferred
 from ...graph.stops import Stops
 from ...graph.structure import Leaf
-from ...ir.assumptions import disagreements
 from ...ir.block import Block
-from ...ir.dimensions import Known, symbols_in
 from ...ir.editing import Editor
 from ...ir.operation import all_operations
 from ...ir.program import Instruction, Program
+from ...ir.sizes.assumptions import disagreements
+from ...ir.sizes.dimensions import Known, symbols_in
 from .archive import DamagedArtifact
 from .calls import decode_call, encode_call
 from .kinds import attribute_count, unfit_attribute

@@ -15,7 +15,7 @@ from typing import Any
 
 from ...core.expressions import CALLS, TREES, Call, Expression, Symbol
 from ...core.symbols import SymbolicNumber, SymbolicSize, evaluate, size_from
-from ...ir.assumptions import Assumptions, Guard
+from ...ir.sizes.assumptions import Assumptions, Guard
 from .archive import DamagedArtifact
 
 _DEEPEST = 64

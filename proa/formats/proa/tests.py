@@ -11,6 +11,7 @@ import numpy as np
 from ...core.dtype import is_reduced_precision
 from ...core.symbols import SymbolicSize
 from ...eager.tensor import Tensor, tensor_from_data
+from ...eager.views import replace_value
 from ...graph.graph import Graph
 from ...graph.structure import flatten
 
@@ -57,8 +58,6 @@ def make_inputs(graph: Graph, unknown: int = _UNKNOWN[0]) -> list[np.ndarray]:
 
 def run(graph: Graph, inputs: Sequence[Any]) -> list[np.ndarray]:
     """The graph's results; buffers that it changes get their old values back."""
-    from ...eager.views import replace_value
-
     tensors = [value if isinstance(value, Tensor) else tensor_from_data(np.asarray(value)) for value in inputs]
     before = [tensor_from_data(np.array(tensor._data())) for tensor in graph.updates]
     results: list[Tensor] = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any as Anything
 
+from ...ops.neural import activation
 from .matching import Any, Either, Pattern, node, pattern
 
 _X = Any("x", where=lambda aval: aval.dtype.kind == "f" or aval.dtype.name == "bfloat16")
@@ -49,20 +50,14 @@ _by_tanh = plus(node.tanh(_argument), 1.0)
 
 @pattern(_product(_X, _by_erf, 0.5), name="gelu", order=30)
 def _gelu(x: Anything) -> Anything:
-    from ...ops.neural import activation
-
     return activation.gelu(x)
 
 
 @pattern(_product(_X, _by_tanh, 0.5), name="gelu_by_tanh", order=30)
 def _gelu_by_tanh(x: Anything) -> Anything:
-    from ...ops.neural import activation
-
     return activation.gelu(x, approximate=True)
 
 
 @pattern(node.multiply(_X, node.sigmoid(_X)), name="silu", order=30)
 def _silu(x: Anything) -> Anything:
-    from ...ops.neural import activation
-
     return activation.silu(x)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any as Anything
 
+from ...ops.basic import transpose_to
+from ...ops.neural.attention import attention
 from .matching import Any, Attribute, Either, Number, node, pattern
 
 
@@ -36,9 +38,6 @@ def _attention(
     scale: float = 1.0,
     divisor: float = 1.0,
 ) -> Anything:
-    from ...ops.basic import transpose_to
-    from ...ops.neural.attention import attention
-
     if not upright:
         keys = transpose_to(keys, (0, 1, 3, 2))
     shapes = [tensor._aval.shape for tensor in (query, keys, values)]

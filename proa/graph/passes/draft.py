@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Any
 from ...core.aval import Aval
 from ...core.symbols import is_symbolic
 from ...eager.tensor import Tensor
-from ...ir.assumptions import Assumptions
 from ...ir.capture import Capturing
-from ...ir.dimensions import shown_shape
 from ...ir.editing import Editor
 from ...ir.live import LiveScalar
 from ...ir.operation import Operation, find_operation
 from ...ir.program import Instruction, Program
 from ...ir.recorder import LOCAL, switch_gradients
+from ...ir.sizes.assumptions import Assumptions
+from ...ir.sizes.dimensions import shown_shape
+from ..capture import number_of, placeholder
 
 if TYPE_CHECKING:
     from ..graph import Graph
@@ -202,8 +203,6 @@ class Draft:
 
     def record(self, before: Node, function: Callable[..., Any], *arguments: Any) -> list[Value]:
         """What `function` records, given tensors for values, in front of a node; gives the values of its results."""
-        from ..capture import number_of, placeholder
-
         given: list[Value] = []
         grad_before = switch_gradients(False)
         scope_before, LOCAL.scope = LOCAL.scope, None  # mixed precision around the call is none of the graph's business

@@ -16,6 +16,7 @@ from typing import Any
 
 from ...core.place import CPU
 from ...kernels.cpu.fused import ACTIVATIONS
+from ...kernels.cpu import fused
 from .draft import Draft, Node, Scalar, Value
 from .nature import constants
 from .registry import FINAL, register_pass
@@ -29,8 +30,6 @@ _LEAST_COLUMNS = 16  # a packed panel has 32: of fewer columns most would be zer
 @register_pass(level=2, order=FINAL + 1, native=True)  # behind layers of bytes
 def fused_layers(draft: Draft) -> int:
     """conv, linear or matmul with a constant weight, then perhaps a sum, then perhaps an activation."""
-    from ...kernels.cpu import fused
-
     candidates = [n for n in draft.nodes if n.name in ("conv", "linear", "matmul")]
     if draft.place is not CPU or not candidates or not fused.is_available():
         return 0

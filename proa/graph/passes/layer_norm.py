@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any as Anything
 
+from ...ops.neural.normalization import normalise
 from .activations import squared
 from .matching import Any, Attribute, Either, Number, Pattern, node, pattern
 
@@ -47,8 +48,6 @@ def _normalised(
     centred: bool,
 ) -> Anything:
     """The operation, or None where the axes or parameters are others than it takes."""
-    from ...ops.neural.normalization import normalise
-
     shape = tuple(x._aval.shape)
     last = len(shape) - 1
     width = shape[last]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...ir.block import blocks_in
-from ...ir.dimensions import has_symbols
-from ...ir.known import sizes_held
+from ...ir.sizes.dimensions import has_symbols
+from ...ir.sizes.known import sizes_held
 from .draft import Draft, Node, Operand, Scalar, Value, is_unknown
 
 

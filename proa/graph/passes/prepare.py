@@ -11,6 +11,8 @@ unknown size stay; so do results much larger than what they are computed from.
 from __future__ import annotations
 
 from ...eager.tensor import Tensor
+from ...ir.capture import Capturing
+from ..capture import placeholder
 from .dead_code import dead_code
 from .draft import Draft, Node, Value
 from .nature import constants
@@ -83,8 +85,5 @@ def cone(value: Value) -> tuple[list[Node], list[Value]]:
 
 def stand_in(value: Value) -> Tensor:
     """A tensor without a value yet, for what is computed beforehand."""
-    from ...ir.capture import Capturing
-    from ..capture import placeholder
-
     with Capturing(value.aval.place) as segment:
         return placeholder(segment, value.aval)

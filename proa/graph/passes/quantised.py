@@ -16,6 +16,9 @@ from typing import Any
 import numpy as np
 
 from ...core.place import CPU
+from ...kernels.cpu.low_precision import quantised
+from ...ops.basic import cast_to
+from ...ops.quantised.layers import dequantise, is_depthwise, packed_bytes
 from .common_subexpressions import common_subexpressions
 from .draft import Draft, Node, Scalar, Value
 from .fusion import activation_of, only_user
@@ -92,8 +95,6 @@ def _axis_of_factor(shape: tuple[int, ...], factor: tuple[int, ...]) -> int | No
 @register_pass(level=2, order=FINAL, native=True)  # when everything is folded that can be
 def quantised_layers(draft: Draft) -> int:
     """conv, linear or matmul of numbers on a grid, with what stands behind them."""
-    from ...kernels.cpu import quantised
-
     if draft.place is not CPU or not any(n.name == "from_levels" for n in draft.nodes) or not quantised.is_available():
         return 0
     grids, fixed, changes = _grids(draft), constants(draft), 0
@@ -269,9 +270,6 @@ def _summand(node: Node | None, x: Value) -> Value | None:
 
 def _packed(draft: Draft, node: Node, before: Node, weight: _Weight) -> tuple[Value, Value]:
     """The weight in the order that the kernel reads, and a scale for each output."""
-    from ...ops.basic import cast_to
-    from ...ops.quantised.layers import is_depthwise, packed_bytes
-
     shape = weight.numbers.aval.shape
     groups = node.attribute("groups") if node.name == "conv" else 1
     turned = node.name == "linear" or (node.name == "matmul" and not node.attribute("transpose_y"))
@@ -296,8 +294,6 @@ def _packed(draft: Draft, node: Node, before: Node, weight: _Weight) -> tuple[Va
 
 def _use_bytes(draft: Draft, grids: dict[int, _Grid]) -> None:
     """What else looks at numbers on a grid gets them from the bytes; layers that only a grid looks at write bytes."""
-    from ...ops.quantised.layers import dequantise
-
     for grid in {id(grid): grid for grid in grids.values() if grid.numbers is not None}.values():
         for back in [n for n in draft.nodes if n.name == "from_levels" and n.operands[0] is grid.rounding.output]:
             if back.output.users or draft.is_output(back.output):

@@ -39,7 +39,7 @@ def _suits(node: Node) -> bool:
     plain = (
         not any(node.attribute("extra"))
         and not any(map(any, node.attribute("padding")))
-        and all(spread == 1 for spread in node.attribute("dilation"))
+        and all(rate == 1 for rate in node.attribute("dilation"))
         and node.attribute("groups") == 1
         and not node.attribute("channels_last")
     )

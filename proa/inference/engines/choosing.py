@@ -22,8 +22,8 @@ import numpy as np
 
 from ...core.waiting import waiting
 from ...eager.tensor import Tensor, tensor_from_data
-from ...ir import cache
-from ...ir.lowering import give_back_freed_memory
+from ...ir.tiers import cache
+from ...ir.tiers.lowering import give_back_freed_memory
 from ...ir.xla import cache_folder
 from ...kernels.cpu.compiled import num_cores, processor
 from ...version import proa_version

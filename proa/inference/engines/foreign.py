@@ -21,7 +21,7 @@ from ...core.locks import new_lock
 from ...core.place import CPU
 from ...eager.tensor import Tensor, wrap
 from ...graph import Graph
-from ...ir.lowering import give_back_freed_memory
+from ...ir.tiers.lowering import give_back_freed_memory
 from ...ir.xla import cache_folder
 from ..models import Model
 from .base import Engine, Settings, Unavailable

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...core.errors import message, value_error
 from ...core.generator import Generator, default_generator
+from ...ops.create.random import randperm
 
 
 def require(condition: bool, where: str, what: str, received: str = "", fix: str = "") -> None:
@@ -270,8 +271,6 @@ def random_split(dataset: Dataset, lengths: Sequence[int | float], generator: An
         >>> len(train), len(test), sorted([*train, *test]) == list(range(10))
         (8, 2, True)
     """
-    from ...ops.create.random import randperm
-
     total = len(dataset)
     if any(isinstance(length, float) for length in lengths) and math.isclose(sum(lengths), 1.0):
         for fraction in lengths:

@@ -2,7 +2,7 @@
 
 Workers are forked, as in Paddle and PyTorch on Linux: datasets made of lambdas and local classes work, scripts need no
 `if __name__ == "__main__"`, and starting takes milliseconds. What any forked process needs is done by the fork itself
-(`ir/forking.py`). A worker has no XLA even where it could start one, and importing jax fails there.
+(`ir/process/forking.py`). A worker has no XLA even where it could start one, and importing jax fails there.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ import numpy as np
 from ...core.aval import make_aval
 from ...core.place import CPU
 from ...eager.tensor import Tensor
-from ...ir import forking, recorder
-from ...ir.thread_state import Chosen
+from ...ir import recorder
+from ...ir.process import forking
+from ...ir.recording.thread_state import Chosen
 from ..dataloader.dataset import Dataset
 
 HostCopies = list[tuple[Tensor, np.ndarray]]

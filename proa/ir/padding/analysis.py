@@ -15,8 +15,8 @@ from typing import Any
 
 from ...core.expressions import Expression, Symbol, as_expression, symbols_of
 from ...core.symbols import SymbolicSize, plain, same_size, size_from
-from ..dimensions import symbols_in
 from ..program import Instruction, Program
+from ..sizes.dimensions import symbols_in
 from .axes import (
     Axes,
     Axis,

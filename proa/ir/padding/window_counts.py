@@ -14,7 +14,7 @@ Windows = tuple[tuple[int, int, int, int], ...]  # axis, width, stride, padding 
 @own("windows exclusive", infer=first)
 def divided_by_windows(xp: Any, arrays: Arrays, windows: Windows, exclusive: bool) -> Any:
     """Sums of windows, divided by the number of elements in each: those of the data, or the padding too as far as it was
-    asked for in front (`_divisors` in ops/neural/pooling_kernels.py)."""
+    asked for in front (`_divisors` in ops/neural/windowed/pooling_kernels.py)."""
     x, *extents = arrays
     result = wide(x)
     for (axis, width, stride, before), extent in zip(windows, extents, strict=True):

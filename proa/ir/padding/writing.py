@@ -13,9 +13,9 @@ import numpy as np
 from ...core.aval import Aval, make_aval
 from ...core.expressions import Call, Expression, Symbol, as_expression
 from ...core.symbols import evaluate
-from ..dimensions import Known, specialise
 from ..editing import Editor
 from ..program import Instruction, Program
+from ..sizes.dimensions import Known, specialise
 from .axes import Axes, Axis, Extent, Refused, padded
 from .filling import FUNCTIONS, Factors, Places, fill_beyond, real_extent
 from .moving import gathered

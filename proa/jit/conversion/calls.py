@@ -13,10 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtype import get_default_dtype
 from ...core.symbols import SymbolicSize, is_symbolic, maximum, minimum, note_loss, number_from, whole_part
 from ...eager.tensor import Tensor, alias
 from ...graph.control import is_unknown
 from ...nn.layer import Layer
+from ...ops.basic import cast, reshape
+from ...ops.create.creation import to_tensor
+from ...ops.math import extremes
+from ...ops.shape.joining import stack
 from .convert import SEEN, converted, leave_alone
 from .iterables import Enumerated, GraphIterable, Mapped, Rows, TensorRange, Zipped, as_graph_iterable
 from .looks import get_attribute, has_attribute, seen_whole, variables
@@ -133,9 +138,6 @@ def _zip(*iterables: Any, strict: bool = False) -> Any:
 def _rows(iterable: Any) -> GraphIterable:
     if isinstance(iterable, Tensor):
         return Rows(iterable)
-    from ...ops.create.creation import to_tensor
-    from ...ops.shape.joining import stack
-
     items = list(iterable)
     return Rows(stack([item if isinstance(item, Tensor) else to_tensor(item) for item in items]))
 
@@ -157,8 +159,6 @@ def _print(*values: Any, **options: Any) -> None:
 def _number(kind: Any, dtype: str) -> Callable[..., Any]:
     def convert_number(*arguments: Any) -> Any:
         if len(arguments) == 1 and is_unknown(arguments[0]):
-            from ...ops.basic import cast, reshape
-
             value = alias(arguments[0])  # a Python number has no gradient
             return cast(reshape(value, []) if value._aval.shape else value, dtype)
         if len(arguments) == 1 and is_symbolic(arguments[0]):
@@ -173,8 +173,6 @@ def _number(kind: Any, dtype: str) -> Callable[..., Any]:
 
 
 def _float(*arguments: Any) -> Any:
-    from ...core.dtype import get_default_dtype
-
     return _number(float, str(get_default_dtype()))(*arguments)
 
 
@@ -193,8 +191,6 @@ def _extreme(builtin: Any, name: str) -> Callable[..., Any]:
             return functools.reduce(maximum if builtin is max else minimum, items)
         if options or not _any_unknown(items) or (len(values) == 1 and isinstance(values[0], Tensor)):
             return builtin(*values, **options)
-        from ...ops.math import extremes
-
         both = getattr(extremes, name)
         result = items[0]
         for item in items[1:]:

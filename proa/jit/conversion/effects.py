@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...eager.declare import op
-from ...eager.tensor import Tensor
+from ...eager.tensor import Tensor, wrap
 from ...ir.operation import Check
 from .state import Site
 
@@ -57,8 +57,6 @@ def print_values(xp: Any, arrays: list[Any], parts: tuple[Any, ...], separator: 
 
 
 def _show(parts: tuple[Any, ...], separator: str, end: str, *arrays: Any) -> None:
-    from ...eager.tensor import wrap
-
     values = iter(arrays)
     shown = [wrap(np.asarray(next(values))) if part is None else part for part in parts]
     print(*shown, sep=separator, end=end)

@@ -9,6 +9,9 @@ from ...core.errors import user_location
 from ...core.symbols import SymbolicSize
 from ...eager.tensor import Tensor
 from ...graph.control import is_unknown
+from ...ops.basic import cast, reshape
+from ...ops.create.creation import full
+from ...ops.math.extremes import maximum, minimum
 from .state import ConversionError
 
 
@@ -42,8 +45,6 @@ class TensorRange(GraphIterable):
         )
 
     def length(self) -> Tensor:
-        from ...ops.math.extremes import maximum
-
         span = _integer(self.stop) - _integer(self.start)
         step = _integer(self.step)
         count = -((-span) // step)
@@ -83,8 +84,6 @@ class Zipped(GraphIterable):
         self.parts = parts
 
     def length(self) -> Tensor:
-        from ...ops.math.extremes import minimum
-
         lengths = [part.length() for part in self.parts]
         shortest = lengths[0]
         for length in lengths[1:]:
@@ -120,13 +119,9 @@ def _integer(value: Any) -> Any:
     """An integer, or a tensor of one integer, as a 0-d int64 tensor."""
     if not isinstance(value, Tensor):
         return value
-    from ...ops.basic import cast, reshape
-
     flat = reshape(value, []) if value._aval.shape else value
     return flat if flat._aval.dtype.name == "int64" else cast(flat, "int64")
 
 
 def _as_int64(value: Any) -> Tensor:
-    from ...ops.create.creation import full
-
     return value if isinstance(value, Tensor) else full([], value, "int64")

@@ -18,6 +18,8 @@ from ...eager.tensor import Tensor
 from ...graph.control import BlockCapture, capture_block, loop_of, loosened
 from ...graph.structure import flatten, rebuild
 from ...ir.block import is_loose
+from ...ir.recorder import LOCAL
+from ...ops.shape.repetition import expand
 from .merge import _described, as_tensor, common_dtype, filler, is_number, number_dtype, same_value
 from .state import Journal, Site, State, Undefined, copy_containers, current_attribute, put, set_attribute
 
@@ -177,8 +179,6 @@ class GraphLoop:
 
         def numbers(value: Any) -> Any:
             if is_number(value):
-                from ...ir.recorder import LOCAL
-
                 return filler(make_aval((), number_dtype(value), LOCAL.segment.root.place))
             if isinstance(value, dict):
                 return type(value)((key, numbers(part)) for key, part in value.items())
@@ -251,8 +251,6 @@ class GraphLoop:
                 return first
             if not (weak and shape == ()):
                 raise self._changing(path, first, after)
-            from ...ops.shape.repetition import expand
-
             return expand(as_tensor(first, dtype, shape), list(after._aval.shape))
         if dtype != first._aval.dtype:
             return as_tensor(first, dtype, shape)

@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ...core.aval import Aval
+from ...core.aval import Aval, make_aval
 from ...core.dtype import get_default_dtype, name_of, to_numpy_dtype
 from ...core.promotion import promote_scalar, promote_tensors
 from ...eager.tensor import Tensor
 from ...graph.control import BlockCapture
 from ...ir.capture import can_put_off
+from ...ops.basic import cast
+from ...ops.create.creation import full
 from .state import Site, Undefined
 
 _NUMBERS = (bool, int, float, complex)
@@ -96,9 +98,6 @@ def common_dtype(a: Any, b: Any) -> np.dtype:
 
 def as_tensor(value: Any, dtype: np.dtype, shape: tuple[int, ...]) -> Tensor:
     """A tensor of this dtype; a number is spread over the shape."""
-    from ...ops.basic import cast
-    from ...ops.create.creation import full
-
     if isinstance(value, Tensor):
         return value if value._aval.dtype == dtype else cast(value, dtype)
     number = value.item() if isinstance(value, np.generic) else value
@@ -197,8 +196,6 @@ class BranchMerge:
                 number = not isinstance(part, Tensor)
                 dtype = number_dtype(part) if number else part._aval.dtype
                 shape = () if number else part._aval.shape
-                from ...core.aval import make_aval
-
                 aval = make_aval(shape, dtype, self.one.segment.root.place)
                 make_there, make_filler = (lambda: as_tensor(part, dtype, shape)), (lambda: filler(aval))
                 return self._dynamic(make_filler, make_there) if missing_a else self._dynamic(make_there, make_filler)

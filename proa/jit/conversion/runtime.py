@@ -14,6 +14,10 @@ from ...eager.tensor import Tensor
 from ...graph.control import cond_of, is_unknown
 from ...ir.capture import CaptureError
 from ...ir.recorder import LOCAL
+from ...ops.basic import cast, reshape
+from ...ops.create.creation import assign_to, full
+from ...ops.math import logic
+from ...ops.math.logic import logical_not
 from .calls import call
 from .iterables import GraphIterable, as_graph_iterable
 from .looks import attribute, changing, entry, outside
@@ -56,9 +60,6 @@ def is_graph_value(value: Any) -> bool:
 
 def _predicate(value: Tensor, site: Site) -> Tensor:
     """A tensor of one boolean whose value the graph decides, even where it has one now (a buffer may change)."""
-    from ...ops.basic import cast, reshape
-    from ...ops.create.creation import assign_to
-
     if value._aval.size != 1:
         raise site.error(
             f"a condition must have one element; it is {value._aval}. Use paddle.any(), paddle.all() or paddle.where()"
@@ -123,8 +124,6 @@ def _run_the_other(
     """Goes on with one branch, where the other raises an error or uses what is not defined yet."""
     in_then = error.block is then
     if isinstance(error, _Raised):
-        from ...ops.math.logic import logical_not
-
         _check(logical_not(predicate) if in_then else predicate, error.error, site)
     elif LEARNING.learning:
         LEARNING.looked = True
@@ -153,12 +152,8 @@ def choose(test: Any, then: Callable[[], Any], otherwise: Callable[[], Any], sit
 
 
 def _logical(value: Any, name: str, rest: Callable[[], Any]) -> Any:
-    from ...ops.math import logic
-
     other = rest()
     if not isinstance(other, Tensor):
-        from ...ops.create.creation import full
-
         other = full([], bool(other), "bool")
     return getattr(logic, name)(value, other)
 
@@ -186,8 +181,6 @@ def or_(*operands: Callable[[], Any]) -> Any:
 def not_(value: Any) -> Any:
     """`not value`."""
     if is_graph_value(value):
-        from ...ops.math.logic import logical_not
-
         return logical_not(value)
     return not value
 
@@ -267,8 +260,6 @@ def for_(iterable: Any, body: Callable[[Any], None], stop: Any, state: State, si
 
 
 def _graph_for(graph: GraphIterable, body: Callable[[Any], None], stop: Any, state: State, site: Site) -> None:
-    from ...ops.create.creation import full
-
     index: Any = full([], 0, "int64")
     length = graph.length()
 

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from ...core.errors import user_location
 from ...eager.tensor import Tensor
 from ...graph.control import is_unknown
 from ...graph.structure import flatten, map_tensors
@@ -33,8 +34,6 @@ class Undefined:
         object.__setattr__(self, "_reason", reason)
 
     def fail(self, *_arguments: Any, **_options: Any) -> NoReturn:
-        from ...core.errors import user_location
-
         reason = self._reason or "it is not assigned on the way to here"
         raise UndefinedUse(f"(to_static) the variable {self._name!r} has no value: {reason}", user_location(2))
 

@@ -14,7 +14,8 @@ import sys
 import time
 from typing import Any
 
-from ...ir import cache
+from ...ir.tiers import cache
+from ..building import compiler
 from . import compiled
 
 _CPU_SECONDS = 90  # that compiling all of them takes
@@ -24,8 +25,6 @@ _BUILDERS: list[Any] = []  # referred to, or Python would complain that they are
 
 def start() -> None:
     """Has another process compile what is missing, if there is none yet and it could keep what it makes."""
-    from ..building import compiler
-
     # Python inside another program must not be started by that program's name.
     if _failed_lately() or not os.path.basename(sys.executable or "").startswith("python"):
         return

@@ -26,7 +26,8 @@ import numpy as np
 
 from ...core import flags
 from ...core.locks import new_lock
-from ...ir import cache, exactness
+from ...ir.tiers import cache
+from ...ir.transforms import exactness
 from ...ir.xla import started_jax
 from . import compiled
 

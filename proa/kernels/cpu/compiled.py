@@ -3,7 +3,7 @@
 Every source file of `native/` is a library of its own, compiled for a few kinds of processor (`VARIANTS`); the best one that
 this processor can run is used. A wheel brings them all (`prebuilt/`, made by `make wheel`). Elsewhere they are compiled
 into the cache folder: by `make env` or `python -m proa.kernels.cpu` beforehand, or as the last resort at first use, by a
-process of its own (`background.py`). A library carries a checksum (`ir/cache.py`); one that is damaged is not there.
+process of its own (`background.py`). A library carries a checksum (`ir/tiers/cache.py`); one that is damaged is not there.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ...ir import cache
+from ...ir.tiers import cache
 from ...ir.xla import cache_folder
+from ..building import compile_library, compiler, xla_headers
 
 SOURCES = pathlib.Path(__file__).parent / "native"
 PREBUILT = pathlib.Path(__file__).parent / "prebuilt"
@@ -95,7 +96,8 @@ def folder() -> pathlib.Path:
 
 def source_files() -> list[pathlib.Path]:
     """All files that native kernels are made from."""
-    return sorted(path for path in SOURCES.iterdir() if path.suffix in (".cc", ".cpp", ".h"))
+    found = [*SOURCES.glob("*.cc"), *SOURCES.glob("*.cpp"), *(SOURCES / "headers").glob("*.h")]
+    return sorted(found, key=lambda path: path.name)
 
 
 @functools.cache
@@ -116,7 +118,8 @@ def _texts_of(name: str) -> tuple[str, ...]:
     waiting = [source_of(name).name]
     while waiting:
         file = waiting.pop()
-        found[file] = (SOURCES / file).read_text(encoding="utf-8")
+        place = SOURCES / "headers" if file.endswith(".h") else SOURCES
+        found[file] = (place / file).read_text(encoding="utf-8")
         waiting += set(_INCLUDE.findall(found[file])) - found.keys()
     return tuple(found[file] for file in sorted(found))
 
@@ -175,15 +178,12 @@ def find(name: str) -> str:
 
 def command(name: str, kind: Variant, compiler: list[str]) -> list[str]:
     """What compiles a library, without `-o` and the place."""
-    from ..building import xla_headers
-
-    return [*compiler, "-pipe", f"-I{xla_headers()}", *kind.flags, *_extra_flags(), str(source_of(name))]
+    headers = [f"-I{xla_headers()}", f"-I{SOURCES / 'headers'}"]
+    return [*compiler, "-pipe", *headers, *kind.flags, *_extra_flags(), str(source_of(name))]
 
 
 def make(name: str) -> str:
     """The path of a library, which is compiled here and now if it must be."""
-    from ..building import compile_library, compiler
-
     found = find(name)
     if found:
         return found

@@ -66,8 +66,8 @@ def out_shape(x: tuple[int, ...], weight: tuple[int, ...], window: Window) -> tu
     stride, padding, dilation, _, channels_last = window
     extents = x[1:-1] if channels_last else x[2:]
     spatial = [
-        (extent + before + after - spread * (width - 1) - 1) // step + 1
-        for extent, (before, after), spread, width, step in zip(extents, padding, dilation, weight[2:], stride)
+        (extent + before + after - rate * (width - 1) - 1) // step + 1
+        for extent, (before, after), rate, width, step in zip(extents, padding, dilation, weight[2:], stride)
     ]
     return (x[0], *spatial, weight[0]) if channels_last else (x[0], weight[0], *spatial)
 

@@ -48,10 +48,8 @@ def _for_each_filter(x: Any, weight: Shape) -> Any:
 def _out_shape(x: Shape, weight: Shape, window: Window) -> Shape:
     stride, padding, dilation = window[:3]
     spatial = [
-        (extent + before + after - spread * (width - 1) - 1) // step + 1
-        for extent, (before, after), spread, width, step in zip(
-            x[2:], padding, dilation, weight[2:], stride, strict=True
-        )
+        (extent + before + after - rate * (width - 1) - 1) // step + 1
+        for extent, (before, after), rate, width, step in zip(x[2:], padding, dilation, weight[2:], stride, strict=True)
     ]
     return (x[0], weight[0], *spatial)
 

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from . import depthwise, library, precision
+from . import depthwise, library
 from .convolution import numbers
+from .low_precision import precision
 
-# In the order of native/ending.h.
+# In the order of native/headers/ending.h.
 ACTIVATIONS = ("", "relu", "clip", "hardswish", "silu", "sigmoid", "gelu", "gelu_tanh", "tanh")
 COLUMNS = 48  # of a packed panel of a product
 PANEL = 32  # filters of one of a convolution
@@ -106,8 +107,6 @@ def out_size(
 ) -> list[int]:
     """The spatial sizes of a convolution with channels first."""
     return [
-        (extent + before + after - spread * (width - 1) - 1) // step + 1
-        for extent, (before, after), spread, width, step in zip(
-            x[2:], padding, dilation, weight[2:], stride, strict=True
-        )
+        (extent + before + after - rate * (width - 1) - 1) // step + 1
+        for extent, (before, after), rate, width, step in zip(x[2:], padding, dilation, weight[2:], stride, strict=True)
     ]

@@ -20,9 +20,11 @@ import numpy as np
 
 from ...core import flags
 from ...core.locks import new_lock
-from ...ir import cache, forking
-from ...ir.recording_mode import Mode
+from ...ir.process import forking
+from ...ir.recording.mode import Mode
+from ...ir.tiers import cache
 from ...ir.xla import started_jax
+from ..building import read_handlers, register
 from . import background, compiled
 
 flags.define("FLAGS_native_kernels", True, "Whether C++ kernels are used on the CPU.", "PROA_NATIVE")
@@ -34,8 +36,6 @@ class _Libraries:
     """The libraries of this process, by source file."""
 
     def __init__(self) -> None:
-        from ..building import read_handlers
-
         self.lock = new_lock()
         self.paths: dict[str, str] = {}  # of all libraries, once all are there
         self.next_look = 0.0
@@ -71,7 +71,6 @@ class _Libraries:
 
     def targets_of(self, name: str) -> dict[str, str]:
         """By handler, the names by which XLA knows a library's; loads it."""
-        from ..building import read_handlers, register
         from . import memory
 
         found = self.targets.get(name)

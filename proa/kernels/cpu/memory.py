@@ -11,7 +11,7 @@ import functools
 from typing import Any
 
 from ...core import flags
-from ...ir import lowering
+from ...ir.tiers import lowering
 
 flags.define("FLAGS_keep_memory", True, "Whether XLA's large blocks are kept for its next run.", "PROA_KEEP_MEMORY")
 

@@ -52,6 +52,18 @@ def few_rows(
     return kernel
 
 
+def _floats_at(half: bool, blocks: Any, panel: Any, group: Any, first: int) -> Any:
+    """The bytes of each lane behind `first` as a float, [groups, 16]; inside a kernel."""
+    from jax import lax
+    from jax import numpy as jnp
+
+    width, kind = (2, jnp.uint16) if half else (4, jnp.uint32)
+    at = first + width * jnp.arange(_PANEL, dtype=jnp.int32)[None, :]
+    found = [blocks[panel, group[:, None], at + n].astype(kind) << (8 * n) for n in range(width)]
+    together = functools.reduce(operator.or_, found)
+    return lax.bitcast_convert_type(together, jnp.float16 if half else jnp.float32).astype(jnp.float32)
+
+
 def _product(
     x: Any, blocks: Any, words: int, bits: int, zero: int, half: bool, has_minima: bool, interpret: bool
 ) -> Any:
@@ -60,6 +72,7 @@ def _product(
     from jax import numpy as jnp
     from jax.experimental.pallas import program_id
 
+    floats_at = functools.partial(_floats_at, half)
     (panels, groups, _), rows = blocks.shape, x.shape[0]
     halves, width, tile = 8 // bits, 2 if half else 4, _WORDS // words
     tiles = -(-groups // tile)
@@ -74,20 +87,13 @@ def _product(
         word, lane, byte = (jnp.arange(n, dtype=jnp.int32) for n in (words, _PANEL, 4))
         place = (word[:, None, None] * _PANEL + lane[None, :, None]) * 4 + byte[None, None, :]
 
-        def float_at(group: Any, first: int) -> Any:
-            """The bytes of each lane as a float, [groups, 16]."""
-            at, kind = first + width * lane[None, :], jnp.uint16 if half else jnp.uint32
-            found = [b_ref[panel, group[:, None], at + n].astype(kind) << (8 * n) for n in range(width)]
-            together = functools.reduce(operator.or_, found)
-            return lax.bitcast_convert_type(together, jnp.float16 if half else jnp.float32).astype(jnp.float32)
-
         def step(number: Any, sums_so_far: Any) -> Any:
             index = (split * each + number) * tile + jnp.arange(tile, dtype=jnp.int32)
             group = jnp.minimum(index, groups - 1)
             held = (index < groups).astype(jnp.float32)[:, None]
             packed = b_ref[panel, group[:, None, None, None], place[None]]  # [groups, words, 16, 4]
-            scale = float_at(group, 4 * _PANEL * words) * held
-            minimum = float_at(group, 4 * _PANEL * words + width * _PANEL) * held if has_minima else None
+            scale = floats_at(b_ref, panel, group, 4 * _PANEL * words) * held
+            minimum = floats_at(b_ref, panel, group, 4 * _PANEL * words + width * _PANEL) * held if has_minima else None
             if bits == 4:
                 parts = [packed & jnp.uint8(15), packed >> jnp.uint8(4)]
             else:

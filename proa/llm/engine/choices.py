@@ -10,7 +10,7 @@ from ...core.locks import new_lock
 from ...eager.modes import no_grad
 from ...eager.tensor import Tensor, tensor_from_data
 from ...graph.capture import capture
-from ...ir.exactness import exact_rows
+from ...ir.transforms.exactness import exact_rows
 from ...ops.generation.choosing import NUMBERS, USES, choose_tokens
 from .request import MOST_BIASES
 

@@ -1,8 +1,8 @@
 """One set of numbers: log-probabilities by the training code that an engine with `Options(exact=True)` gives bit by bit.
 
 The model is the same; what differs between training and serving is how many rows stand beside a token, and where its keys
-lie. In exact programs (`ir/exactness.py`) neither changes a bit. The training code attends through the same operation as the
-engine does, over pages that lie in order.
+lie. In exact programs (`ir/transforms/exactness.py`) neither changes a bit. The training code attends through the same
+operation as the engine does, over pages that lie in order.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from ...nn import functional as F
 from ...nn.initializer import Constant, Normal
 from ...ops.basic import cast_to, full_of
 from ...ops.index.along import put_along_axis
-from ...ops.index.gathering import take_elements
+from ...ops.index.indexing_kernels import take_elements
 from ...ops.linear.linalg import matmul
 from ...ops.math.ternary import where as choose_by
 from ..config import Config, Experts

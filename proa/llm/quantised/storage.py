@@ -12,6 +12,7 @@ import numpy as np
 from ...core.errors import type_error, value_error
 from ...eager.tensor import Tensor, tensor_from_data
 from ...nn import Embedding, Layer
+from ...nn.base.lazy_init import LazyGuard
 from ...ops.quantised.blocks import block_embedding, block_product, block_rows
 from ..layers.projection import Projection
 from .packing import KEPT, Packed, packed, rounded_to
@@ -124,8 +125,6 @@ def keep_embedding(model: Any, weight: Packed) -> None:
 
 
 def _tied_head(model: Any, storage: BlockStorage) -> Projection:
-    from ...nn.lazy_init import LazyGuard
-
     with LazyGuard():  # its floats are never made
         head = Projection(storage.inputs, storage.outputs)
     head.store(storage)

@@ -10,6 +10,8 @@ import numpy as np
 
 from ...core.waiting import waiting
 from ..encoder import Encoder
+from ..engine import Engine, Options
+from ..model import CausalLM
 from .embedding import Embedder
 from .served import Served
 
@@ -27,7 +29,6 @@ def open_model(
     requests give instead of the model's.
     """
     from ..loading import load
-    from ..model import CausalLM
     from ..tokens import Tokenizer
 
     if not os.path.exists(path):
@@ -46,8 +47,6 @@ def open_model(
 
 
 def _engine(model: Any, tokenizer: Any, adapters: Mapping[str, str], options: dict[str, Any]) -> Any:
-    from ..engine import Engine, Options
-
     factors = {name: _factors(model, folder) for name, folder in adapters.items()}
     ranks = [down.shape[1] for places in factors.values() for down, _ in places.values()]
     room = {"adapters": len(factors), "adapter_rank": max(ranks)} if factors else {}

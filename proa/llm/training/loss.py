@@ -1,7 +1,8 @@
 """Losses that never hold the logits of a whole batch.
 
 The head and the cross entropy are one operation that takes the vocabulary a chunk at a time
-(`ops/neural/linear_cross_entropy.py`). Heads that are tied, capped, in few bits or carry an adapter are all a weight to it.
+(`ops/neural/losses/linear_cross_entropy.py`). Heads that are tied, capped, in few bits or carry an
+adapter are all a weight to it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...nn import functional as F
-from ...ops.neural.linear_cross_entropy import cross_entropy_of_states
+from ...ops.neural.losses.linear_cross_entropy import cross_entropy_of_states
 from .rows import IGNORED
 
 _FEWEST_CLASSES = 256  # of a chunk: smaller products do not fill a processor

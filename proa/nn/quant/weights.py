@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.dtype import to_numpy_dtype
 from ...core.errors import value_error
-from ...eager.tensor import Tensor
+from ...eager.tensor import Tensor, tensor_from_data
 from ...ir.recorder import LOCAL
 from ...ops.arguments import require_tensor
 from ...ops.basic import cast_to, reshape_to
@@ -81,8 +81,6 @@ def weight_quantize(
 
 
 def _byte(value: int, like: Tensor) -> Tensor:
-    from ...eager.tensor import tensor_from_data
-
     return tensor_from_data(np.array([value], "int8"), place=like._aval.place)
 
 

@@ -12,9 +12,9 @@ from ...eager.tensor import Tensor
 from ...ops.basic import full_of
 from ...ops.linear.linalg import matmul
 from .. import functional as F
+from ..base.sizes import whole_sizes
 from ..initializer import Uniform
 from ..layer import Layer
-from ..sizes import whole_sizes
 
 
 class RNNCellBase(Layer):

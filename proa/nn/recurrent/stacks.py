@@ -16,10 +16,11 @@ from ...eager.tensor import Tensor, tensor_from_data
 from ...ops.basic import cast_to, transpose_to
 from ...ops.linear.linalg import matmul
 from ...ops.neural.recurrent import run_recurrence
+from ...ops.shape.joining import concat_along, stack_along
 from .. import functional as F
+from ..base.sizes import whole_sizes
 from ..container import LayerList
 from ..layer import Layer
-from ..sizes import whole_sizes
 from .cells import GRUCell, LSTMCell, RNNCellBase, SimpleRNNCell
 
 
@@ -75,8 +76,6 @@ def _run_steps(cell: Any, sequence: Any, states: Any, lengths: Tensor | None, re
 
 
 def _stack(parts: Any) -> Tensor:
-    from ...ops.shape.joining import stack_along
-
     return stack_along(list(parts), 0)
 
 
@@ -199,8 +198,6 @@ class BiRNN(Layer):
 
 
 def _joined(a: Tensor, b: Tensor) -> Tensor:
-    from ...ops.shape.joining import concat_along
-
     return concat_along([a, b], a._aval.ndim - 1)
 
 

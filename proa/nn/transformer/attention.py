@@ -12,9 +12,9 @@ from ...eager.tensor import Tensor
 from ...ops.basic import cast_to, full_of, transpose_to
 from ...ops.neural.attention import attend
 from ...ops.shape.joining import concat_along
+from ..base.sizes import whole_sizes
 from ..common import Linear
 from ..layer import Layer
-from ..sizes import whole_sizes
 
 
 def additive_mask(mask: Any, dtype: Any) -> Any:

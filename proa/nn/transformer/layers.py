@@ -11,12 +11,12 @@ from ...core.errors import value_error
 from ...eager.annotations import AttrLike
 from ...eager.tensor import Tensor, tensor_from_data
 from .. import functional as F
-from ..attributes import ParamAttr
+from ..base.attributes import ParamAttr
+from ..base.sizes import whole_sizes
 from ..common import Dropout, Linear
 from ..container import LayerList
 from ..layer import Layer
 from ..norm import LayerNorm
-from ..sizes import whole_sizes
 from .attention import MultiHeadAttention, additive_mask
 
 

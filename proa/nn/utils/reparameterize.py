@@ -13,7 +13,7 @@ from ...eager.views import replace_value
 from ...ops.linear.linalg import matmul
 from ..common import Linear
 from ..conv import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
-from ..further_layers import as_matrix, power_iteration
+from ..distance_dropout_norm import as_matrix, power_iteration
 from ..initializer import Normal
 from ..layer import Layer
 

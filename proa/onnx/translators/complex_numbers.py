@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.transform.fourier import _NORMS
 from ..builder import Builder, Made, Type, is_unknown
 from ..registry import TRANSLATORS, Call, translates
 from .arithmetic import angle_of
@@ -137,8 +138,6 @@ def _as_complex(b: Builder, c: Call) -> Pair:
 
 def _factor(forward: bool, scale: str, n: int) -> float:
     """What NumPy multiplies a transform of n elements by, for one of our scales."""
-    from ...ops.transform.fourier import _NORMS
-
     way = _NORMS[forward][scale]
     if way == "ortho":
         return n**-0.5

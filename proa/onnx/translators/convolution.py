@@ -51,8 +51,8 @@ def conv_transpose(b: Builder, c: Call) -> Made:
     sizes = first_sizes(c.sizes, last)
     if c.name == "conv_grad_input":
         extra = [
-            sizes[2 + axis] - ((y.sizes[2 + axis] - 1) * by - sum(pair) + spread * (weight.sizes[2 + axis] - 1) + 1)
-            for axis, (by, pair, spread) in enumerate(zip(stride, padding, dilation, strict=True))
+            sizes[2 + axis] - ((y.sizes[2 + axis] - 1) * by - sum(pair) + rate * (weight.sizes[2 + axis] - 1) + 1)
+            for axis, (by, pair, rate) in enumerate(zip(stride, padding, dilation, strict=True))
         ]
     return _transposed(b, c, y, weight, sizes, (extra, stride, padding, dilation, groups, last))
 

@@ -56,7 +56,7 @@ def between(b: Builder, c: Call) -> Made:
 
 @translates("quantile_places")
 def quantile_places(b: Builder, c: Call) -> list[Made]:
-    """See `ops/math/quantiles.py`: positions below and above each quantile of each row, and the weight of the upper."""
+    """Positions around each quantile of each row, and the weight of the upper (`ops/math/statistics/quantiles.py`)."""
     order, nans, q = c.operands[0], c.operands[1], c.tensor(b, 2, "float64")
     skip_nan, interpolation = c.attributes
     size = order.sizes[-1]

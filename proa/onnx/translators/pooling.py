@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.neural.windowed.pooling_kernels import Window, _divisors, _index_table
 from ..builder import Builder, Made, is_unknown
 from ..registry import Call, translates
 from .convolution import first_sizes, pads, to_first, to_last
@@ -75,8 +76,6 @@ def avg_pool(b: Builder, c: Call) -> Made:
 
 def _divided(b: Builder, means: Made, x: Made, window: Any, divisor: Any) -> Made:
     """Means of whole windows, padding included, divided by what is wanted instead."""
-    from ...ops.neural.pooling_kernels import Window, _divisors
-
     count = math.prod(window[0])
     if not isinstance(divisor, str):
         return b.with_number("Mul", means, count / divisor)
@@ -126,8 +125,6 @@ def _averaged(b: Builder, x: Made, axis: int, extent: int) -> Made:
 
 @translates("window_max")
 def window_max(b: Builder, c: Call) -> list[Made]:
-    from ...ops.neural.pooling_kernels import _index_table
-
     x = c.operands[0]
     if any(map(is_unknown, x.sizes[2:])):
         raise NotImplementedError("windows of a picture of unknown size")

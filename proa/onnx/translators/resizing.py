@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.symbols import same_size
+from ...ops.neural.resize import _matrix, settled
 from ..builder import Builder, Made, is_unknown
 from ..registry import Call, translates
 
@@ -16,8 +17,6 @@ _METHODS = {"nearest": "nearest", "linear": "linear", "cubic": "cubic"}
 
 @translates("resample")
 def resample(b: Builder, c: Call) -> Made:
-    from ...ops.neural.resize import settled
-
     x = c.operands[0]
     given, transposed = c.attributes
     axes = [settled(entry, x.sizes[entry[0]], transposed) for entry in given]
@@ -77,8 +76,6 @@ def _way(entry: Any) -> dict[str, Any]:
 
 
 def _by_matrices(b: Builder, c: Call, x: Made, axes: Any, transposed: bool) -> Made:
-    from ...ops.neural.resize import _matrix
-
     for entry in axes:
         if same_size(entry[1], entry[2]) and not is_unknown(entry[4]) and entry[4] == 1:
             continue

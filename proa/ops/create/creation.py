@@ -23,7 +23,7 @@ from ...eager.modes import no_grad
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ...eager.views import assign_in_place, take_over
-from ...ir.known import known_value, mark_sizes
+from ...ir.sizes.known import known_value, mark_sizes
 from ..arguments import dtype_or_default, finish, listed, new_shape, require_tensor
 from ..basic import cast_to, expand_to, filled_with, full_of, reshape_to
 

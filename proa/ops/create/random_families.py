@@ -31,7 +31,9 @@ from ...ir.padding import rules
 from ...kernels import random_bits
 from ..arguments import require_tensor
 from ..basic import cast_to
-from ..math.special import digamma, special
+from ..math.special.gamma_and_error import digamma, special
+from ..math.trigonometry import tan
+from ..math.unary import ceil, exp, log, log1p
 from .creation import real_of
 from .random import draw, normal, normal_of, uniform_of
 
@@ -191,8 +193,6 @@ def _bend_in_shape(g: Tensor, x: Tensor, value: Tensor) -> Tensor:
 
 
 def _bend_in_value(g: Tensor, x: Tensor, value: Tensor, out: Tensor) -> Tensor:
-    from ..math.unary import log
-
     return g * (digamma(x) - log(value) - out * ((x - 1.0) / value - 1.0))
 
 
@@ -428,8 +428,6 @@ def log_normal(
         >>> paddle.log_normal(mean=0.0, std=0.0, shape=[2]).tolist()
         [1.0, 1.0]
     """
-    from ..math.unary import exp
-
     return exp(normal(mean, std, shape))
 
 
@@ -463,8 +461,6 @@ def log_normal_(x: Tensor, mean: Number = 1.0, std: Number = 2.0, name: str | No
         >>> bool((paddle.zeros([100]).log_normal_() > 0).all())
         True
     """
-    from ..math.unary import exp
-
     centre, width = real_of("log_normal_", "mean", mean), real_of("log_normal_", "std", std)
     dtype = _own_type("log_normal_", x)
     return _filled_with("log_normal_", x, exp(normal_of(centre, width, *draw(), x._aval.shape, dtype)))
@@ -488,8 +484,6 @@ def cauchy_(x: Tensor, loc: Any = 0, scale: Any = 1, name: str | None = None) ->
         >>> paddle.zeros([2, 3]).cauchy_().shape
         paddle.Size([2, 3])
     """
-    from ..math.trigonometry import tan
-
     centre, width = real_of("cauchy_", "loc", loc), real_of("cauchy_", "scale", scale)
     turn = uniform_of(-math.pi / 2, math.pi / 2, *draw(), x._aval.shape, _own_type("cauchy_", x))
     return _filled_with("cauchy_", x, tan(turn) * float(width) + float(centre))
@@ -512,8 +506,6 @@ def geometric_(x: Tensor, probs: Any, name: str | None = None) -> Tensor:
         >>> paddle.zeros([3]).geometric_(1.0).shape
         paddle.Size([3])
     """
-    from ..math.unary import ceil, log1p
-
     dtype = _own_type("geometric_", x)
     fraction = uniform_of(0.0, 1.0, *draw(), x._aval.shape, dtype)
     if isinstance(probs, Tensor):

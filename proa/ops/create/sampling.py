@@ -23,7 +23,7 @@ from ...ir.operation import Check
 from ...ir.padding import rules
 from ...kernels import random_bits
 from ..arguments import finish, integer, require_tensor
-from ..basic import cast_to, expand_to
+from ..basic import cast_to, expand_to, full_of
 from .creation import real_of
 from .random import draw, infer_new, integers_from, normal_of, uniform_of
 
@@ -71,8 +71,6 @@ def bernoulli(x: Tensor, p: Any = None, name: str | None = None) -> Tensor:
     """
     require_tensor("bernoulli", "x", x)
     if p is not None:
-        from ..basic import full_of
-
         dtype = x._aval.dtype if is_floating(x._aval.dtype) else FLOAT32
         x = full_of(real_of("bernoulli", "p", p), x._aval.shape, dtype)
     return bernoulli_of(x, *draw())

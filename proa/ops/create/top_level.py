@@ -17,8 +17,9 @@ from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...ir.recorder import LOCAL
 from ..arguments import require_tensor
-from ..neural import convolution, normalization, pooling  # noqa: F401 (they declare what is offered again below)
+from ..neural import normalization  # noqa: F401 (they declare what is offered again below)
 from ..neural.softmax import softmax as softmax_along_axis
+from ..neural.windowed import convolution, pooling  # noqa: F401 (they declare what is offered again below)
 
 for _name in ("conv1d", "conv2d", "conv3d", "adaptive_avg_pool1d", "group_norm", "layer_norm"):
     PUBLIC[_name] = PUBLIC[f"nn.functional.{_name}"]

@@ -18,7 +18,7 @@ from ...eager.declare import public
 from ...eager.samples import S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ..arguments import finish
-from ..math.counting import count_from
+from ..math.statistics.counting import count_from
 from .creation import real_of, scalar_of
 
 # ---- windows -------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Kernels of programs whose rows do not notice each other (`ir/exactness.py`): products and attention.
+"""Kernels of programs whose rows do not notice each other (`ir/transforms/exactness.py`): products and attention.
 
 A product's row is summed in an order that its depth alone decides: native code adds up blocks of the depth one by one, for
 any number of rows but one, and pieces of the depth are short enough that threads never share a sum. Attention goes through

@@ -22,7 +22,7 @@ from ..arguments import require_tensor
 from ..axes import widened
 from ..basic import cast_to, full_of, reshape_to
 from ..index.gather import index_tensor
-from ..index.gathering import add_rows, take_elements
+from ..index.indexing_kernels import add_rows, take_elements
 from ..math.arithmetic import divide, gate
 from ..math.comparison import equal
 

@@ -28,7 +28,7 @@ from ..arguments import one_axis, require_tensor
 from ..basic import cast_to, expand_to, full_of
 from ..create.creation import scalar_of
 from .gather import index_tensor, same_type
-from .gathering import IndexOutOfRange, add_rows
+from .indexing_kernels import IndexOutOfRange, add_rows
 
 _REDUCE = {
     "assign": "assign",

@@ -24,7 +24,7 @@ from ...eager.views import assign_in_place
 from ..arguments import new_shape, one_axis, require_tensor
 from ..basic import cast_to, full_of, reshape_to
 from ..create.creation import scalar_of
-from .gathering import put_elements, put_nd, take_elements, take_nd
+from .indexing_kernels import put_elements, put_nd, take_elements, take_nd
 from .orders import gather_by_dim, index_add_by_dim, index_select_by_dim, scatter_by_dim
 
 

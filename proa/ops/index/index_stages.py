@@ -19,7 +19,7 @@ from ...eager.views import register_view
 from ...ir.padding import rules
 from ..basic import full_of, reshape_to
 from ..shape.slicing import POSITION, Spec, overwrite_at, read_at, sliced_shape, sliced_strides
-from .gathering import check_fits, put_elements, take_elements
+from .indexing_kernels import check_fits, put_elements, take_elements
 
 
 class Basic:

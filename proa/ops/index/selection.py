@@ -19,10 +19,10 @@ from ...ir.padding import rules
 from ..arguments import integer, require_tensor
 from ..basic import cast_to, full_of, reshape_to
 from ..create.random import draw, uniform_of
-from ..math.counting import count_from
 from ..math.scan import sum_along
+from ..math.statistics.counting import count_from
 from ..shape.joining import stack
-from .gathering import IndexOutOfRange, take_elements
+from .indexing_kernels import IndexOutOfRange, take_elements
 from .search import pick_along, top_along
 
 # ---- multiplex -----------------------------------------------------------------------------------

@@ -119,7 +119,7 @@ def _reference_cholesky(x: Any, upper: bool = False) -> Any:
     S(_positive(3, 3)), S(_positive(2, 3, 3), True), S(_positive(2, 1, 2, 2)), S(A(0, 0)), S(A(0, 2, 2)),
     S(A(2, 0, 0), upper=True), S(_positive(3, 3, dtype="complex128")), S(_positive(3, 3, dtype="complex64"), True),
     reference=_reference_cholesky, gradient=False,
-    why="one triangle is read, the gradient is that of the symmetric matrix: tests/ops/test_linalg_gradients.py",
+    why="one triangle is read, the gradient is that of the symmetric matrix: tests/ops/linear/test_linalg_gradients.py",
 )  # fmt: skip
 @public(module="linalg")
 @public(method=True)
@@ -217,7 +217,7 @@ def _lu_xla(xp: Any, x: Any) -> Any:
 @samples(
     S(A(3, 3)), S(A(2, 3, 3)), S(A(4, 2)), S(A(2, 2, 4)), S(A(0, 0)), S(A(0, 3, 3)), S(A(3, 3, dtype="complex128")),
     S(A(3, 3), get_infos=True), S(A(values=[[1.0, 2.0], [2.0, 4.0]], grad=False), True, True),
-    why="P L U = x is checked in tests/ops/test_linalg_factors.py",
+    why="P L U = x is checked in tests/ops/linear/test_linalg_factors.py",
 )  # fmt: skip
 @public(module="linalg", method=True)
 def lu(x: Tensor, pivot: bool = True, get_infos: bool = False, name: str | None = None) -> tuple[Tensor, ...]:

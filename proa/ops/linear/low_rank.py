@@ -55,7 +55,7 @@ def _decompose(x: Tensor, rank: int, rounds: int) -> tuple[Tensor, Tensor, Tenso
     return matmul(basis, inner), values, adjoint(right)
 
 
-_WHY = "the projection is random: what the factors amount to is checked in tests/ops/test_linalg_factors.py"
+_WHY = "the projection is random: what the factors amount to is checked in tests/ops/linear/test_linalg_factors.py"
 
 
 @samples(

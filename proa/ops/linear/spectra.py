@@ -141,7 +141,9 @@ _EIGH_SAMPLES = (
     S(A(3, 3)), S(A(2, 3, 3), "U"), S(A(1, 1)), S(A(0, 0)), S(A(0, 3, 3)), S(A(2, 0, 0)),
     S(A(3, 3, dtype="complex128")), S(A(3, 3, dtype="complex64"), UPLO="U"),
 )  # fmt: skip
-_ONE_TRIANGLE = "one triangle is read, the gradient is that of the symmetric matrix: tests/ops/test_linalg_gradients.py"
+_ONE_TRIANGLE = (
+    "one triangle is read, the gradient is that of the symmetric matrix (tests/ops/linear/test_linalg_gradients.py)"
+)
 
 
 @samples(*_EIGH_SAMPLES, reference=_reference_eigh, gradient=False, why=_ONE_TRIANGLE)
@@ -270,7 +272,7 @@ _EIG_SAMPLES = (
 
 
 @samples(*_EIG_SAMPLES, reference=lambda x: [part + 0j for part in np.linalg.eig(x)], gradient=False,
-         why="vectors have an arbitrary phase: tests/ops/test_linalg_gradients.py", tolerance=1e-4)  # fmt: skip
+         why="vectors have an arbitrary phase: tests/ops/linear/test_linalg_gradients.py", tolerance=1e-4)  # fmt: skip
 @public(module="linalg", method=True)
 def eig(x: Tensor, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Eigenvalues and eigenvectors of square matrices.
@@ -416,7 +418,7 @@ _SVD_SAMPLES = (
 @samples(
     *_SVD_SAMPLES, S(A(4, 2), True), S(A(2, 3, 2), full_matrices=True), S(A(0, 3), True),
     reference=lambda x, full_matrices=False: list(np.linalg.svd(x, full_matrices)), tolerance=1e-4, gradient=False,
-    why="vectors have an arbitrary sign: tests/ops/test_linalg_gradients.py",
+    why="vectors have an arbitrary sign: tests/ops/linear/test_linalg_gradients.py",
 )  # fmt: skip
 @public(module="linalg")
 def svd(

@@ -21,7 +21,7 @@ from ..arguments import integer, require_tensor
 from ..basic import full_of, reshape_to
 from ..index.search import pick_along
 from ..shape.joining import stack
-from .counting import meshgrid
+from .statistics.counting import meshgrid
 
 
 def _reference_product(x: Any) -> Any:

@@ -21,6 +21,7 @@ from ...ir.padding import rules
 from ..arguments import flag, require_tensor, several_axes
 from ..axes import flat, numpy_axis, reduced_shape, several_or_all, widened
 from ..basic import cast_to, reshape_to, restore_axes, transpose_to
+from ..linear.spectra import singular_values_of
 from .arithmetic import divide_or_zero
 from .reduction import tie_weights
 
@@ -98,8 +99,6 @@ def _matrix_norm(where: str, x: Tensor, p: Any, axes: tuple[int, ...], keepdim: 
         return p_norm(x, 2.0, tuple(sorted(axes)), keepdim)
     if p == "nuc" or abs(p) == 2:
         rest = tuple([i for i in range(x._aval.ndim) if i not in axes])
-        from ..linear.spectra import singular_values_of  # it imports this room itself
-
         values = singular_values_of(_wide(transpose_to(x, rest + axes)))
         kind = 1.0 if p == "nuc" else math.copysign(math.inf, p)
         result = p_norm(values, kind, (len(rest),), False)

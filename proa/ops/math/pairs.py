@@ -14,6 +14,7 @@ from ...eager.infer import broadcast, elementwise
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ..arguments import require_tensor
+from ..basic import expand_to
 from ..precision import broadcast_real, refuse, wide
 from .arithmetic import gate, minus, over, zero_slope
 from .comparison import equal
@@ -136,8 +137,6 @@ def heaviside(xp: Any, x: Any, y: Any) -> Any:
 def _only_at_zero(g: Tensor, x: Tensor) -> Tensor:
     mask = equal(x, 0)
     if mask._aval.shape != g._aval.shape:
-        from ..basic import expand_to
-
         mask = expand_to(mask, g._aval.shape)
     return gate(g, mask, True)
 

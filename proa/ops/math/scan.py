@@ -27,6 +27,7 @@ from ..arguments import require_tensor
 from ..axes import flat, index_dtype, single_axis, wide_type, widened
 from ..basic import cast_to, reshape_to
 from ..index.ordering import MANY_TO_SCAN, running_sum
+from ..index.search import spread_along
 from .arithmetic import conjugate
 
 
@@ -308,8 +309,6 @@ def extremes_along(xp: Any, x: Any, axis: int, largest: bool, dtype: np.dtype) -
 
 
 def _to_extremes(g: Tensor | None, positions: Tensor, aval: Any, axis: int) -> Tensor | None:
-    from ..index.search import spread_along  # search builds on this module
-
     return None if g is None else spread_along(g, positions, axis, aval.shape[axis], False)
 
 

@@ -13,9 +13,9 @@ from ...core.aval import Aval
 from ...core.dtype import BFLOAT16, FLOAT32
 from ...eager.declare import op
 from ...ir.editing import changed
-from ...ir.joining import Surroundings, joins
 from ...ir.padding import rules
 from ...ir.program import Instruction
+from ...ir.transforms.fusion import Surroundings, joins
 from ...kernels.cpu.normalisation import SLOPES, native_grad_through
 from .activation import hardswish_slope, relu, relu_slope
 from .normalization import normalise, normalise_grad_bias, normalise_grad_input, normalise_grad_weight

@@ -29,7 +29,7 @@ from ..arguments import require_tensor
 from ..basic import reshape_to
 from ..math.arithmetic import affine, conjugate, gate, product, quotient, times
 from ..math.comparison import greater_than, less_equal, less_than
-from ..math.special import special
+from ..math.special.gamma_and_error import special
 from ..math.ternary import choose_between, clip_between
 from ..math.unary import abs, exp, sigmoid, sigmoid_slope, square, tanh
 from ..precision import floating_numbers, floating_reals, wide

@@ -19,9 +19,9 @@ from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...ir.padding import rules
 from ...kernels.cpu import attention as native
-from ...kernels.cpu.bfloat import bfloat_attention, bfloat_attention_gradient
 from ...kernels.cpu.direct import on_host
-from ...kernels.cpu.precision import in_float32
+from ...kernels.cpu.low_precision.bfloat import bfloat_attention, bfloat_attention_gradient
+from ...kernels.cpu.low_precision.precision import in_float32
 from ...kernels.gpu.attention import cudnn_attention, cudnn_attention_grad
 from ..arguments import require_tensor
 from ..basic import cast_to, full_of, transpose_to

@@ -21,7 +21,7 @@ from ...ir.padding import rules
 from ...kernels.cpu.embedding import native_sum_of_rows
 from ..arguments import integer, require_tensor
 from ..basic import full_of
-from ..index.gathering import IndexOutOfRange, add_rows
+from ..index.indexing_kernels import IndexOutOfRange, add_rows
 
 
 def _infer_one_hot(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:

@@ -16,7 +16,7 @@ from ...eager.tensor import Tensor, tensor_from_data
 from ..arguments import integer, integers, require_tensor
 from ..basic import cast_to, full_of, reshape_to
 from ..index.along import put_along_axis
-from ..index.gathering import take_elements
+from ..index.indexing_kernels import take_elements
 from ..math.ternary import where as choose_by
 
 _INT32, _INT64 = np.dtype("int32"), np.dtype("int64")

@@ -22,7 +22,7 @@ from ...ir.padding import rules
 from ..arguments import require_tensor
 from ..basic import cast_to, transpose_to
 from ..index.gather import index_tensor
-from ..index.gathering import IndexOutOfRange, take_elements
+from ..index.indexing_kernels import IndexOutOfRange, take_elements
 from ..linear.linalg import matmul
 from ..math.ternary import where as choose_by
 from .attention import _reference, attend

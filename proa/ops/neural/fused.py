@@ -15,8 +15,8 @@ from ...eager.declare import op
 from ...ir.operation import find_operation
 from ...ir.padding import rules
 from ...kernels.cpu.fused import COLUMNS, PANEL, native_fused_conv, native_fused_linear, out_size
-from .convolution_kernels import conv
-from .windows import Pairs, Sizes
+from .windowed.convolution_kernels import conv
+from .windowed.windows import Pairs, Sizes
 
 
 def activate(xp: Any, x: Any, activation: str, low: float, high: float) -> Any:

@@ -21,7 +21,7 @@ from ...eager import series
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
-from ...eager.views import replace_value
+from ...eager.views import assign_in_place, replace_value
 from ...ir.padding import rules
 from ...kernels.cpu import normalisation as native
 from ...kernels.cpu.direct import on_host
@@ -712,8 +712,6 @@ def normalize(
         [[0.6 0.8]]
     """
     if out is not None:
-        from ...eager.views import assign_in_place
-
         return assign_in_place(out, normalize(x, p, axis, epsilon), "normalize")
     if not isinstance(x, Tensor) or not -x._aval.ndim <= axis < max(x._aval.ndim, 1):
         given = x._aval if isinstance(x, Tensor) else type(x).__name__

@@ -23,6 +23,7 @@ from ...core.aval import Aval
 from ...core.dtype import is_reduced_precision
 from ...core.namespaces import can_write
 from ...eager.declare import op
+from ...eager.derived import DerivedVariadicGradient
 from ...eager.dispatch import record
 from ...eager.tensor import Tensor
 from ...ir.padding import rules
@@ -137,6 +138,22 @@ def _before(xp: Any, first: Any, sequence: Any, reverse: bool) -> Any:
     return xp.concatenate([first[None], sequence[:-1]])
 
 
+def _derivatives(xp: Any, o: _Operands, gates: tuple[Any, ...], before: Any, cell_before: Any) -> tuple[Any, ...]:
+    """What the steps of the backward pass multiply with: all that does not depend on the gradient, for all steps at once."""
+    if o.is_lstm:
+        i, f, g, out = gates
+        new_cell = f * cell_before + i * g
+        squashed = xp.tanh(new_cell)
+        inner = xp.concatenate([g * i * (1 - i), cell_before * f * (1 - f), i * (1 - g * g)], axis=-1)
+        return inner, squashed * out * (1 - out), out * (1 - squashed * squashed), f
+    if o.kind == "GRU":
+        r, z, c, hc = gates
+        to_candidate = (1 - z) * (1 - c * c)
+        return to_candidate, hc * r * (1 - r), (before - c) * z * (1 - z), z, r
+    (a,) = gates
+    return (1 - a * a if o.kind == "RNN_TANH" else (a > 0).astype(a.dtype),)
+
+
 def _backward(xp: Any, o: _Operands) -> tuple[Any, ...]:
     """Gradients of the projected input, the first states, the weight and the recurrent part of the gates."""
     if o.is_lstm:
@@ -153,20 +170,7 @@ def _backward(xp: Any, o: _Operands) -> tuple[Any, ...]:
         if o.bias is not None:
             recurrent = recurrent + o.bias
         gates = _activations(xp, o, o.projected, recurrent)
-    # Everything that does not depend on the gradient is computed for all steps at once.
-    if o.is_lstm:
-        i, f, g, out = gates
-        new_cell = f * cell_before + i * g
-        squashed = xp.tanh(new_cell)
-        slopes = xp.concatenate([g * i * (1 - i), cell_before * f * (1 - f), i * (1 - g * g)], axis=-1)
-        constants = (slopes, squashed * out * (1 - out), out * (1 - squashed * squashed), f)
-    elif o.kind == "GRU":
-        r, z, c, hc = gates
-        to_candidate = (1 - z) * (1 - c * c)
-        constants = (to_candidate, hc * r * (1 - r), (before - c) * z * (1 - z), z, r)
-    else:
-        (a,) = gates
-        constants = (1 - a * a if o.kind == "RNN_TANH" else (a > 0).astype(a.dtype),)
+    constants = _derivatives(xp, o, gates, before, cell_before)
 
     def step(state: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
         mask, g_hidden, g_cell, *parts = values
@@ -280,8 +284,6 @@ def recurrence_grad(
 
 
 def _derive_again() -> None:
-    from ...eager.derived import DerivedVariadicGradient
-
     operation = recurrence_grad.operation
     operation.gradient = DerivedVariadicGradient(operation)
 

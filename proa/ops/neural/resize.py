@@ -26,7 +26,7 @@ from ...ir.padding import rules
 from ..arguments import integers
 from ..basic import cast_to
 from ..precision import wide
-from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
+from .windowed.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
 # One axis: (axis, extent before, extent after, method, ratio of the extents, align_corners, align_mode). As an attribute,
 # the extent before counts for the transpose only (else the operand has it), the extent after may be a factor (a float), and
@@ -233,6 +233,23 @@ def _reference_interpolate(x: np.ndarray, size: Any = None, scale_factor: Any = 
     return (np.moveaxis(values, 1, -1) if last else values).astype(x.dtype, copy=False)
 
 
+def _checked_mode(where: str, x: Tensor, mode: Any, align_corners: bool, align_mode: int, antialias: bool) -> str:
+    """How to interpolate; ValueError where the options do not go together."""
+    method = str(mode).lower()
+    if method not in _RANKS:
+        raise value_error(where, f"mode must be one of {', '.join(_RANKS)}", f"mode: {mode!r}")
+    if x._aval.ndim not in _RANKS[method]:
+        ranks = " or ".join(map(str, _RANKS[method]))
+        raise value_error(where, f"mode {method!r} is for {ranks} dimensions", f"x: {x._aval}")
+    if align_corners and method not in _SMOOTH:
+        raise value_error(where, f"align_corners is for the modes {', '.join(_SMOOTH)}", f"mode: {mode!r}")
+    if antialias and method not in ("bilinear", "bicubic"):
+        raise value_error(where, "antialias is for the modes bilinear and bicubic", f"mode: {mode!r}")
+    if align_mode not in (0, 1):
+        raise value_error(where, "align_mode must be 0 or 1", f"align_mode: {align_mode!r}")
+    return method
+
+
 @samples(
     S(A(1, 2, 3, 4), [6, 8]), S(A(1, 2, 3, 4), [5, 7], mode="bilinear"), S(A(1, 1, 4, 5), scale_factor=2),
     S(A(1, 1, 4, 5), [2, 3], mode="bilinear", align_corners=True), S(A(1, 1, 4, 5), [7, 3], mode="bicubic"),
@@ -286,18 +303,7 @@ def interpolate(
     if not isinstance(x, Tensor) or x._aval.ndim not in _BY_RANK:
         shown = x._aval if isinstance(x, Tensor) else type(x).__name__
         raise value_error(where, "x must be a Tensor with 3, 4 or 5 dimensions", f"x: {shown}")
-    aval, method = x._aval, str(mode).lower()
-    if method not in _RANKS:
-        raise value_error(where, f"mode must be one of {', '.join(_RANKS)}", f"mode: {mode!r}")
-    if aval.ndim not in _RANKS[method]:
-        ranks = " or ".join(map(str, _RANKS[method]))
-        raise value_error(where, f"mode {method!r} is for {ranks} dimensions", f"x: {aval}")
-    if align_corners and method not in _SMOOTH:
-        raise value_error(where, f"align_corners is for the modes {', '.join(_SMOOTH)}", f"mode: {mode!r}")
-    if antialias and method not in ("bilinear", "bicubic"):
-        raise value_error(where, "antialias is for the modes bilinear and bicubic", f"mode: {mode!r}")
-    if align_mode not in (0, 1):
-        raise value_error(where, "align_mode must be 0 or 1", f"align_mode: {align_mode!r}")
+    aval, method = x._aval, _checked_mode(where, x, mode, align_corners, align_mode, antialias)
     first, last = _BY_RANK[aval.ndim]
     aliases = {"NCL": "NCW", "NLC": "NWC"}
     layout = aliases.get(data_format or first, data_format or first)

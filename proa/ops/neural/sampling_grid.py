@@ -19,7 +19,7 @@ from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ..arguments import integers, require_tensor
 from ..basic import cast_to, reshape_to, transpose_to
-from ..index.gathering import take_elements
+from ..index.indexing_kernels import take_elements
 from ..linear.linalg import matmul
 from ..math.ternary import where as choose_by
 

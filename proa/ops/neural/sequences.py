@@ -18,7 +18,7 @@ from ...ir.operation import Check
 from ...ir.padding import rules
 from ..arguments import integer, require_tensor
 from ..basic import cast_to
-from ..index.gathering import IndexOutOfRange
+from ..index.indexing_kernels import IndexOutOfRange
 
 
 @samples(

@@ -22,7 +22,7 @@ from ..precision import wide
 from ..shape.joining import concat_along
 from ..shape.padding import pad_with
 from ..shape.slicing import read_at
-from .windows import Pairs, Sizes, is_channels_last, sizes
+from .windowed.windows import Pairs, Sizes, is_channels_last, sizes
 
 
 def _image(where: str, x: Any, data_format: str) -> tuple[bool, tuple[int, int, int, int]]:

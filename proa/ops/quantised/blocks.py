@@ -25,8 +25,8 @@ from ...core.dtype import is_floating
 from ...core.namespaces import can_write
 from ...eager.declare import op
 from ...ir.padding import rules
-from ...kernels.cpu.blocks import native_block_product
 from ...kernels.cpu.direct import on_host
+from ...kernels.cpu.low_precision.blocks import native_block_product
 from ...kernels.gpu.blocks import few_rows
 from ..linear.linalg import matmul
 

@@ -21,15 +21,17 @@ from ...core.aval import Aval, make_aval
 from ...eager.declare import op
 from ...ir.padding import rules
 from ...kernels.cpu.fused import out_size
-from ...kernels.cpu.quantised import (
+from ...kernels.cpu.low_precision.quantised import (
     BYTES,
     PANEL,
     native_quantise_dynamic,
     native_quantised_conv,
     native_quantised_linear,
 )
+from ..basic import cast_to
 from ..neural.fused import activate
-from ..neural.windows import Pairs, Sizes
+from ..neural.windowed.convolution_kernels import _xla_conv, conv
+from ..neural.windowed.windows import Pairs, Sizes
 
 _DEEPEST = 65536  # terms of a sum: more need not fit into 32 bits
 _FLOAT32, _INT32 = np.dtype("float32"), np.dtype("int32")
@@ -110,8 +112,6 @@ def quantise(xp: Any, x: Any, scale: Any, zero: Any, dtype: str = "uint8") -> An
 
 def dequantise(x: Any, scale: Any, zero: Any) -> Any:
     """The numbers that bytes stand for: (x - zero) * scale."""
-    from ..basic import cast_to
-
     return cast_to(cast_to(x, _INT32) - zero, _FLOAT32) * scale
 
 
@@ -307,13 +307,9 @@ def _plain_conv(
     numbers = x.astype(np.int32) - x_zero.reshape(())
     window = (stride, padding, dilation, groups, False)
     if xp is np:
-        from ..neural.convolution_kernels import conv
-
         wide = [a.astype(np.float64) for a in (numbers, weight)]
         sums = conv.operation.kernels["numpy"](np, *wide, None, *window).astype(np.int32)
     else:
-        from ..neural.convolution_kernels import _xla_conv
-
         sums = _xla_conv(numbers, weight.astype(np.int32), *window)
     factor, bias = (
         a if a is None else a.reshape(-1, *(1,) * len(stride)) for a in (x_scale.reshape(()) * scales, bias)

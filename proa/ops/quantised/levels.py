@@ -14,6 +14,7 @@ from ...core.aval import Aval, make_aval
 from ...core.dtype import is_floating
 from ...eager.declare import op
 from ...ir.padding import rules
+from ..basic import cast_to
 
 
 def _along(scale: Any, shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
@@ -54,8 +55,6 @@ def _infer_from(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
 
 
 def _unrounded_levels(g: Any, scale: Any, axis: int, levels: int) -> Any:
-    from ..basic import cast_to
-
     shape = _along(scale._aval, g._aval.shape, axis)
     return g / cast_to(scale.reshape(list(shape)), g._aval.dtype) * float(levels)
 

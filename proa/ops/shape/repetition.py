@@ -18,7 +18,7 @@ from ...eager.tensor import Tensor, tensor_from_data
 from ...ir.padding import rules
 from ..arguments import integer, integers, listed, one_axis, require_tensor, several_axes
 from ..basic import expand_to, reshape_to, sum_over
-from ..index.gathering import take_elements
+from ..index.indexing_kernels import take_elements
 
 # ---- broadcast and repeat ------------------------------------------------------------------------
 

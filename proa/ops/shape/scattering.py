@@ -23,9 +23,9 @@ from ..arguments import integer, integers, one_axis, require_tensor
 from ..basic import cast_to, expand_to, full_of, reshape_to
 from ..create.creation import assign_to, scalar_of
 from ..index.along import put_along_axis, take_along_axis
-from ..index.gathering import take_elements
 from ..index.index_reading import basic_index
 from ..index.index_stages import fitted, put_where
+from ..index.indexing_kernels import take_elements
 from ..linear.matrix import with_diagonal
 from ..math.scan import sum_along
 from .slicing import overwrite_at, read_at, sliced_shape

@@ -22,9 +22,9 @@ from ...eager.views import register_view
 from ...ir.padding import rules
 from ..arguments import integer, integers, listed, new_shape, one_axis, require_tensor
 from ..basic import reshape_to, transpose_to
-from ..index.gathering import put_elements, take_elements
 from ..index.index_stages import PlanView
 from ..index.indexing import get_item
+from ..index.indexing_kernels import put_elements, take_elements
 
 # ---- by strides ----------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from ...nn.initializer import Normal
 from ...nn.layer import Layer
 from ...nn.norm import BatchNorm1D
 from ...ops.neural.normalization import batch_norm
-from ...ops.neural.windows import sizes
+from ...ops.neural.windowed.windows import sizes
 from ..tensor import require_coo
 from . import functional as F
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...ops.neural.windows import Pairs, Sizes
+from ...ops.neural.windowed.windows import Pairs, Sizes
 from ..pattern import CooPattern, Lookup
 
 

@@ -14,7 +14,7 @@ from ...eager.annotations import AttrLike, DTypeLike
 from ...eager.naming import unique_name
 from ...eager.tensor import Tensor
 from ...nn import functional as F
-from ...nn.attributes import make_parameter
+from ...nn.base.attributes import make_parameter
 from ...nn.initializer import Constant, XavierUniform
 from .parameters import Parameters, activated
 

@@ -34,8 +34,8 @@ def _conv(
     if channels % parts or num_filters % parts:
         raise value_error(make.where, "channels and filters must be multiples of groups", f"{channels}, {num_filters}")
     kernel = _several(filter_size, dimensions)
-    spread = math.sqrt(2.0 / (math.prod(kernel) * channels))
-    weight = make.weight([num_filters, channels // parts, *kernel], param_attr, Normal(0.0, spread))
+    deviation = math.sqrt(2.0 / (math.prod(kernel) * channels))
+    weight = make.weight([num_filters, channels // parts, *kernel], param_attr, Normal(0.0, deviation))
     bias = make.bias([num_filters], bias_attr)
     function = F.conv2d if dimensions == 2 else F.conv3d
     out = function(input, weight, bias, stride, padding, dilation, parts, data_format)
@@ -139,7 +139,7 @@ def _transposed(
 ) -> Tensor:  # fmt: skip
     make = Parameters(f"conv{dimensions}d_transpose", input, name)
     channels = _channels(make.where, input, data_format, dimensions)
-    steps, spread = _several(stride, dimensions), _several(dilation, dimensions)
+    steps, dilations = _several(stride, dimensions), _several(dilation, dimensions)
     if filter_size is None:
         if output_size is None:
             raise value_error(make.where, "filter_size or output_size must be given", "None and None")
@@ -149,7 +149,7 @@ def _transposed(
         make._check(sizes)
         kernel = [
             (o - (i - 1) * s + 2 * p - 1) // d + 1
-            for o, i, s, p, d in zip(wanted, sizes, steps, pads, spread, strict=True)
+            for o, i, s, p, d in zip(wanted, sizes, steps, pads, dilations, strict=True)
         ]
     else:
         kernel = _several(filter_size, dimensions)
@@ -159,7 +159,7 @@ def _transposed(
     function = F.conv2d_transpose if dimensions == 2 else F.conv3d_transpose
     size = None if output_size is None else _several(output_size, dimensions)
     out = function(
-        input, weight, bias, stride=steps, padding=padding, groups=parts, dilation=spread, output_size=size,
+        input, weight, bias, stride=steps, padding=padding, groups=parts, dilation=dilations, output_size=size,
         data_format=data_format,
     )  # fmt: skip
     return activated(make.where, out, act)
@@ -280,8 +280,8 @@ def deform_conv2d(
     make = Parameters("deform_conv2d", x, name)
     channels = _channels(make.where, x, "NCHW", 2)
     kernel = _several(filter_size, 2)
-    spread = math.sqrt(2.0 / (math.prod(kernel) * channels))
-    weight = make.weight([num_filters, channels // groups, *kernel], weight_attr, Normal(0.0, spread))
+    deviation = math.sqrt(2.0 / (math.prod(kernel) * channels))
+    weight = make.weight([num_filters, channels // groups, *kernel], weight_attr, Normal(0.0, deviation))
     bias = make.bias([num_filters], bias_attr)
     # The operation is one of paddle.vision's, which stands above this package.
     function = importlib.import_module("proa.vision.ops").deform_conv2d

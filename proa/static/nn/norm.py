@@ -9,8 +9,8 @@ from ...core.errors import value_error
 from ...eager.annotations import AttrLike
 from ...eager.tensor import Tensor
 from ...nn import functional as F
-from ...nn.attributes import ParamAttr
-from ...nn.further_layers import SpectralNorm
+from ...nn.base.attributes import ParamAttr
+from ...nn.distance_dropout_norm import SpectralNorm
 from ...nn.initializer import Constant
 from .parameters import Parameters, activated
 

@@ -12,7 +12,7 @@ from ...eager.naming import unique_name
 from ...eager.tensor import Tensor, tensor_from_data
 from ...eager.views import replace_value
 from ...nn import functional
-from ...nn.attributes import ParamAttr, make_parameter
+from ...nn.base.attributes import ParamAttr, make_parameter
 
 
 class WeightNormParamAttr(ParamAttr):

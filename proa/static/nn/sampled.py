@@ -13,6 +13,7 @@ from ...eager.tensor import Tensor, tensor_from_data
 from ...nn import functional as F
 from ...nn.initializer import XavierUniform
 from ...ops.create.random import rand
+from ...ops.index.lookup import searchsorted
 from .parameters import Parameters
 
 
@@ -97,7 +98,5 @@ def _chances(where: str, sampler: str, classes: int, custom: Any) -> np.ndarray:
 
 def _draw(chances: np.ndarray, shape: list[int]) -> Any:
     """Classes drawn by their probabilities, anew at each run."""
-    from ...ops.index.lookup import searchsorted
-
     steps = tensor_from_data(np.cumsum(chances / chances.sum()).astype(np.float32)[:-1])
     return searchsorted(steps, rand(shape, "float32"), right=True)

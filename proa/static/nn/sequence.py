@@ -12,6 +12,7 @@ from ...eager.annotations import AttrLike
 from ...eager.tensor import Tensor
 from ...nn import functional as F
 from ...nn.initializer import XavierUniform
+from ...ops.shape.joining import concat
 from .parameters import Parameters, activated
 
 
@@ -178,8 +179,6 @@ def sequence_conv(
     padded: Any = F.pad(x, [0, 0, before, behind, 0, 0])
     first = start + before
     windows = [padded[:, first + step : first + step + length] for step in range(filter_size)]
-    from ...ops.shape.joining import concat
-
     weight = make.weight([filter_size * width, num_filters], param_attr, XavierUniform())
     bias = make.bias([num_filters], bias_attr)
     out = F.linear(concat(windows, -1), weight)

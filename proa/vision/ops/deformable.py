@@ -14,7 +14,7 @@ from ...nn import Layer
 from ...nn.initializer import Normal
 from ...ops.arguments import integer, integers
 from ...ops.basic import cast_to, reshape_to, transpose_to
-from ...ops.index.gathering import take_elements
+from ...ops.index.indexing_kernels import take_elements
 from ...ops.linear.linalg import matmul
 from ...ops.math.ternary import where as choose_by
 from .arguments import floating_tensor, pair, placed
@@ -38,6 +38,29 @@ def _moved(offset: Any, base: np.ndarray, extent: int) -> tuple[Any, Any, Any, A
     place = choose_by(near, place, 0.0)
     low = place.detach().floor()
     return low, place - low, near, float(extent - 1)
+
+
+def _read_between(x: Tensor, parts: int, down: tuple[Any, ...], across: tuple[Any, ...], gate: Any) -> Any:
+    """`x` read between its elements, [N, parts, taps, places, channels of a part], each read times `gate`.
+
+    `down` and `across` are the neighbour below, the share of the one above, and the last place of an axis.
+    """
+    (low_y, share_y, last_y), (low_x, share_x, last_x) = down, across
+    n, channels, height, width = x._aval.shape
+    deep, dtype = channels // parts, x._aval.dtype
+    rows = transpose_to(reshape_to(x, (n, parts, deep, height * width)), (0, 1, 3, 2))
+    rows = reshape_to(rows, (n * parts * height * width, deep))
+    base = placed((np.arange(n * parts) * height * width).reshape(n, parts, 1, 1), x)
+    # The four neighbours along a first axis: one read, and far less to compile than four.
+    neighbours = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype).reshape(4, 2, 1, 1, 1, 1)
+    above, beside = placed(neighbours[:, 0], x), placed(neighbours[:, 1], x)
+    at_y, at_x = low_y + above, low_x + beside
+    inside = (at_y >= 0.0) & (at_y <= last_y) & (at_x >= 0.0) & (at_x <= last_x)
+    line, column = (cast_to(at.clip(0.0, last), _INTEGER) for at, last in ((at_y, last_y), (at_x, last_x)))
+    index = base + line * width + column
+    nearness = (1.0 - above + (above * 2.0 - 1.0) * share_y) * (1.0 - beside + (beside * 2.0 - 1.0) * share_x)
+    taken = take_elements(rows, [index], [0], trusted=True)
+    return (taken * (nearness * cast_to(inside, dtype) * gate).unsqueeze(5)).sum(0)
 
 
 def deform_conv2d(
@@ -101,24 +124,10 @@ def deform_conv2d(
     low_y, share_y, near_y, last_y = _moved(shifts[:, :, :, 0], base_down, height)
     low_x, share_x, near_x, last_x = _moved(shifts[:, :, :, 1], base_across, width)
 
-    deep = channels // parts
-    rows = transpose_to(reshape_to(x, (n, parts, deep, height * width)), (0, 1, 3, 2))
-    rows = reshape_to(rows, (n * parts * height * width, deep))
-    base = placed((np.arange(n * parts) * height * width).reshape(n, parts, 1, 1), x)
-    dtype = x._aval.dtype
-    gate: Any = cast_to(near_y & near_x, dtype)
+    gate: Any = cast_to(near_y & near_x, x._aval.dtype)
     if mask is not None:
         gate = gate * reshape_to(mask, (n, parts, taps, places))
-    # The four neighbours along a first axis: one read, and far less to compile than four.
-    neighbours = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype).reshape(4, 2, 1, 1, 1, 1)
-    above, beside = placed(neighbours[:, 0], x), placed(neighbours[:, 1], x)
-    at_y, at_x = low_y + above, low_x + beside
-    inside = (at_y >= 0.0) & (at_y <= last_y) & (at_x >= 0.0) & (at_x <= last_x)
-    line, column = (cast_to(at.clip(0.0, last), _INTEGER) for at, last in ((at_y, last_y), (at_x, last_x)))
-    index = base + line * width + column
-    nearness = (1.0 - above + (above * 2.0 - 1.0) * share_y) * (1.0 - beside + (beside * 2.0 - 1.0) * share_x)
-    taken = take_elements(rows, [index], [0], trusted=True)
-    read: Any = (taken * (nearness * cast_to(inside, dtype) * gate).unsqueeze(5)).sum(0)
+    read = _read_between(x, parts, (low_y, share_y, last_y), (low_x, share_x, last_x), gate)
     # [N, parts, taps, places, deep] -> [N, groups, channels of a group * taps, places]
     columns = reshape_to(transpose_to(read, (0, 1, 4, 2, 3)), (n, groups, per_group * taps, places))
     kernels = reshape_to(weight, (1, groups, out_channels // groups, per_group * taps))

@@ -17,7 +17,7 @@ from ...eager.tensor import Tensor
 from ...nn import Layer
 from ...ops.arguments import integer
 from ...ops.basic import cast_to, reshape_to, transpose_to
-from ...ops.index.gathering import take_elements
+from ...ops.index.indexing_kernels import take_elements
 from ...ops.math.ternary import where as choose_by
 from .arguments import boxes_tensor, counts, floating_tensor, host, pair, placed
 

@@ -11,7 +11,7 @@ from ...eager.tensor import Tensor
 from ...nn import functional as F
 from ...ops.arguments import integer, integers, require_tensor
 from ...ops.basic import cast_to, full_of, reshape_to, transpose_to
-from ...ops.index.gathering import put_elements, take_elements
+from ...ops.index.indexing_kernels import put_elements, take_elements
 from ...ops.math.extremes import maximum, minimum
 from ...ops.math.ternary import where as choose_by
 from ...ops.shape.joining import stack

@@ -13,8 +13,8 @@ from ...core.errors import type_error, value_error
 from ...eager.tensor import Tensor
 from ...ops.basic import transpose
 from ...ops.create.random import normal
-from . import chance
 from . import functional as F
+from . import random_draws as chance
 from .base import BaseTransform, Compose
 from .geometric import probability
 from .kinds import describe_image, is_array, is_number, is_pil, size_of

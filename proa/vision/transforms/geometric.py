@@ -12,8 +12,8 @@ from typing import Any
 
 from ...core.errors import type_error, value_error
 from ...eager.annotations import PaddingLike
-from . import chance
 from . import functional as F
+from . import random_draws as chance
 from .base import BaseTransform
 from .kinds import borders_of, choice_of, is_number, pair_of, size_of
 

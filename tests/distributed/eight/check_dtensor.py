@@ -12,10 +12,10 @@ import pytest
 
 import proa as paddle
 from proa import distributed as dist
-from proa.distributed.layouts import found_layout
-from proa.distributed.local import locals_of
-from proa.distributed.submeshes import moe_global_mesh_tensor, moe_sub_mesh_tensors
-from tests.distributed import reshard_pairs
+from proa.distributed.meshes.layouts import found_layout
+from proa.distributed.meshes.local import locals_of
+from proa.distributed.meshes.submeshes import moe_global_mesh_tensor, moe_sub_mesh_tensors
+from tests.distributed.support import reshard_pairs
 
 GRID = dist.ProcessMesh([[0, 1, 2, 3], [4, 5, 6, 7]], ["dp", "mp"])
 LINE = dist.ProcessMesh(list(range(8)), ["x"])

@@ -14,7 +14,7 @@ from proa.distributed.planner.pieces import take_apart
 from proa.distributed.planner.plan import Plan
 from proa.distributed.planner.searching import cuts_for
 from proa.distributed.planner.tracing import trace
-from tests.distributed import models
+from tests.distributed.support import models
 
 STEPS = 2
 

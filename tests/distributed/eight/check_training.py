@@ -11,11 +11,12 @@ import pytest
 import proa as paddle
 from proa import distributed as dist
 from proa import nn
-from proa.distributed.pipeline import assign_stages, run_micro_batches
+from proa.distributed.parallelizing.pipeline import assign_stages, run_micro_batches
 from proa.io import DataLoader, Dataset
-from proa.ir import kept
-from tests.distributed import forms, models
-from tests.distributed.models import GPT, MLP, batch, loss_of
+from proa.ir.tiers import kept
+from tests.distributed import forms
+from tests.distributed.support import models
+from tests.distributed.support.models import GPT, MLP, batch, loss_of
 
 GRID = dist.ProcessMesh([[0, 1, 2, 3], [4, 5, 6, 7]], ["dp", "mp"])
 LINE = dist.ProcessMesh(list(range(8)), ["x"])

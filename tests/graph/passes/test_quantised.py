@@ -9,7 +9,7 @@ import pytest
 
 import proa as paddle
 from proa.graph import capture
-from proa.kernels.cpu import quantised
+from proa.kernels.cpu.low_precision import quantised
 from proa.ops.quantised.levels import from_levels, to_levels
 from proa.static import InputSpec
 

@@ -12,8 +12,9 @@ import proa as paddle
 from proa.kernels.cpu import library
 from proa.llm.quantised import rounded_to
 from proa.ops.quantised.blocks import block_embedding, block_product, block_rows
-from tests.kernels import block_cases, random_shapes
-from tests.kernels import references as r
+from tests.kernels import random_shapes
+from tests.kernels.cases import block_cases
+from tests.kernels.cases import references as r
 
 needs_native = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 WAYS = [

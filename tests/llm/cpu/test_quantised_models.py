@@ -13,7 +13,7 @@ import proa as paddle
 from proa.llm import CausalLM, Config, load, save
 from proa.llm.layers.projection import Projection
 from proa.llm.quantised import BlockEmbedding, BlockStorage, dense_state, keep_blocks, quantise
-from tests.kernels.block_cases import on_grids
+from tests.kernels.cases.block_cases import on_grids
 from tests.llm.files.samples import write
 
 _SIZES: dict[str, Any] = {

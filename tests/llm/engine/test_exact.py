@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from proa.ir.exactness import COMPILER_OPTIONS, exact_rows, wanted
+from proa.ir.transforms.exactness import COMPILER_OPTIONS, exact_rows, wanted
 from proa.llm.engine import Engine, Options
 from proa.llm.engine.exact import Scorer
 from proa.ops.generation.exact import product

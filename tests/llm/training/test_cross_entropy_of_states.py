@@ -9,7 +9,7 @@ import pytest
 
 import proa as paddle
 from proa.nn import functional as F
-from proa.ops.neural.linear_cross_entropy import cross_entropy_of_states
+from proa.ops.neural.losses.linear_cross_entropy import cross_entropy_of_states
 
 ROWS, SIZE, CLASSES = 6, 5, 23
 

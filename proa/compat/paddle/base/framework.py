@@ -101,8 +101,6 @@ class Tracer:
 
 
 def _autocast() -> Any:
-    from ....amp.casting import current
-
     return current()
 
 

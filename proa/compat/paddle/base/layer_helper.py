@@ -7,7 +7,7 @@ from typing import Any
 from ....core.dtype import get_default_dtype
 from ....eager.naming import unique_name
 from ....nn import functional as F
-from ....nn.attributes import ParamAttr, make_parameter
+from ....nn.base.attributes import ParamAttr, make_parameter
 from ....static.mode import default_main_program, default_startup_program
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from ....core.symbols import is_symbolic
 from ....eager.tensor import Tensor
 from ....formats.paddle.reading.functions import F, paddle
-from ....formats.paddle.reading.known import NotKnown
+from ....formats.paddle.reading.known import Known, NotKnown
 from ..registry import reads
 from ..translation import array_of
 
@@ -56,8 +56,6 @@ def resize(
 @reads("Upsample")
 def upsample(x: Tensor, factors: Raw = None, *, scales: Any = None, mode: str = "nearest") -> Tensor:
     numbers = np.asarray(scales, np.float32) if factors is None else array_of(factors, "a scale")
-    from ....formats.paddle.reading.known import Known
-
     return resize(
         x, None, Known(np.asarray(numbers, np.float32), "float32"), None, mode=mode,
         coordinate_transformation_mode="asymmetric", nearest_mode="floor",

@@ -15,7 +15,7 @@ from ....ir.recorder import recording_gradients
 from ....nn.clip import ClipGradByGlobalNorm
 from ....ops.basic import full_of
 from ...group import Group
-from ...operations import all_reduce_op
+from ...transport.operations import all_reduce_op
 
 Pairs = list[tuple[Any, Tensor]]
 

@@ -18,7 +18,7 @@ from ....core.dtype import to_numpy_dtype
 from ....core.errors import value_error
 from ....eager.engine import zeros_of
 from ....eager.tensor import Tensor, wrap
-from ...messages import isend, recv
+from ...transport.messages import isend, recv
 from .schedules import Action
 
 _DTYPES = (

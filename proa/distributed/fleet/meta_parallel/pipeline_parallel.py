@@ -12,7 +12,7 @@ from ....eager.tensor import Tensor
 from ....ir.recorder import recording_gradients
 from ....ops.basic import full_of
 from ....ops.shape.joining import concat
-from ...operations import broadcast_op
+from ...transport.operations import broadcast_op
 from ..base.synchronising import begin_together
 from .mailbox import Mailbox
 from .schedules import SCHEDULES, Action, forward_then_backward, forwards

@@ -20,7 +20,7 @@ from ....nn import functional as F
 from ....ops.basic import full_of
 from ....ops.linear.linalg import matmul
 from ...group import Group
-from ...messages import isend, recv
+from ...transport.messages import isend, recv
 from ..base.topology import get_hybrid_communicate_group
 
 _FAR = -1e30  # stands for minus infinity, whose differences are no numbers

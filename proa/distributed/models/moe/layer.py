@@ -15,7 +15,7 @@ from ....ops.shape.joining import concat, split
 from ...fleet.layers.mpu.sequence_ops import GatherOp, ScatterOp
 from ...fleet.recompute import recompute
 from ...group import Group
-from ...operations import sum_forward
+from ...transport.operations import sum_forward
 from .gates import BaseGate, GShardGate, NaiveGate, SwitchGate
 from .routing import Route, count_tokens, swap_counts
 

@@ -17,7 +17,7 @@ from ....eager.tensor import Tensor, tensor_from_data
 from ....ir.recorder import recording_gradients
 from ....ops.index.gather import gather
 from ...group import Group, resolve
-from ...operations import all_to_all_op
+from ...transport.operations import all_to_all_op
 
 
 def count_tokens(experts: np.ndarray, total: int) -> np.ndarray:

@@ -8,22 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from ....eager.declare import PUBLIC
-
-
-class Functions:
-    """The functions whose dotted names begin with `prefix`."""
-
-    def __init__(self, prefix: str) -> None:
-        self._prefix = prefix
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            found = PUBLIC[f"{self._prefix}{name}"]
-        except KeyError:
-            raise AttributeError(f"there is no public function {self._prefix}{name}") from None
-        setattr(self, name, found)
-        return found
+from ....ops.public_functions import PublicFunctions
 
 
 class LazyModule:
@@ -36,11 +21,11 @@ class LazyModule:
         return getattr(importlib.import_module(self._module), name)
 
 
-paddle = Functions("")
-F = Functions("nn.functional.")
-linalg = Functions("linalg.")
-fft = Functions("fft.")
-geometric = Functions("geometric.")
+paddle = PublicFunctions()
+F = PublicFunctions("nn.functional")
+linalg = PublicFunctions("linalg")
+fft = PublicFunctions("fft")
+geometric = PublicFunctions("geometric")
 vision_ops = LazyModule("proa.vision.ops")
 
-__all__ = ["F", "Functions", "LazyModule", "fft", "geometric", "linalg", "paddle", "vision_ops"]
+__all__ = ["F", "LazyModule", "PublicFunctions", "fft", "geometric", "linalg", "paddle", "vision_ops"]

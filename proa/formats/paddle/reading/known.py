@@ -4,7 +4,7 @@ Paddle's programs compute shapes with tensors (`shape`, `slice`, `multiply`, `st
 numbers, so small values whose inputs are known are computed at once and never become part of the graph.
 
 An unknown dimension has an expression (`core/symbols.py`). What is computed from one stays a tensor of the graph, whose
-integers are found again where they are wanted as numbers (`ir/known.py`). Where they cannot be, `NotKnown` is raised: the
+integers are found again where they are wanted as numbers (`ir/sizes/known.py`). Where they cannot, `NotKnown` is raised: the
 model has to be read for the real sizes of its inputs, where all this does not matter.
 """
 

@@ -27,7 +27,7 @@ from ....eager.parameter import Parameter
 from ....eager.tensor import Tensor, tensor_from_data, wrap
 from ....graph import Graph, capture
 from ....ir.capture import CaptureError
-from ....ir.thread_state import LOCAL
+from ....ir.recording.thread_state import LOCAL
 from ..files.dtypes import numpy_dtype
 from ..model import Block, Model
 from .registry import find_reader, unknown_operation

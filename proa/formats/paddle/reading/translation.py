@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ....eager.tensor import Tensor
-from ....ir.known import known_value
+from ....ir.sizes.known import known_value
 from ..model import Block, Model, Op, Value
 from .known import Known, NotKnown, computed_now, known_inputs, may_compute
 from .registry import Reader, find_reader, unknown_operation

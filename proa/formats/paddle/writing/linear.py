@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ....ops.transform.fourier import _NORMS
 from .builder import Builder, Made
 from .registry import Call, translates
 
@@ -97,8 +98,6 @@ def eigvals(b: Builder, c: Call) -> Made:
 
 @translates("fft_c2c", "fft_r2c", "fft_c2r")
 def fourier(b: Builder, c: Call) -> Made:
-    from ....ops.transform.fourier import _NORMS
-
     axes, forward, scale, *rest = c.attributes
     attributes = {"axes": list(axes), "normalization": _NORMS[forward][scale], "forward": bool(forward)}
     if rest and rest[-1]:  # `doubled`, `halved`

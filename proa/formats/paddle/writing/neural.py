@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from ....core.symbols import same_size, same_sizes
+from ....ops.neural.resize import _matrix, settled
+from ....ops.neural.windowed.pooling_kernels import _index_table
 from .builder import Builder, Made, is_unknown
 from .registry import Call, translates
 
@@ -72,8 +74,8 @@ def conv_transpose(b: Builder, c: Call) -> Made:
         sizes = (*sizes[: 1 if last else 2], 1, *sizes[1 if last else 2 :])
     first = 1 if last else 2
     extra = []
-    for axis, (by, pair, spread) in enumerate(zip(stride, padding, dilation, strict=True)):
-        kernel = spread * (weight.sizes[2 + axis] - 1) + 1
+    for axis, (by, pair, rate) in enumerate(zip(stride, padding, dilation, strict=True)):
+        kernel = rate * (weight.sizes[2 + axis] - 1) + 1
         extra.append(sizes[first + axis] - ((y.sizes[first + axis] - 1) * by - sum(pair) + kernel))
     attributes = {
         "strides": list(stride), "paddings": _paddings(padding), "output_padding": extra if any(extra) else [],
@@ -145,8 +147,6 @@ def adaptive_average(b: Builder, c: Call) -> Made:
 
 @translates("window_max")
 def window_max(b: Builder, c: Call) -> list[Made]:
-    from ....ops.neural.pooling_kernels import _index_table
-
     x = c.operands[0]
     table = np.asarray(_index_table(x.sizes[2:], c.attributes[0]))
     windows, width = table.shape
@@ -290,8 +290,6 @@ _METHODS = {"nearest": "nearest", "linear": "bilinear", "cubic": "bicubic"}
 
 @translates("resample")
 def resample(b: Builder, c: Call) -> Made:
-    from ....ops.neural.resize import settled
-
     x = c.operands[0]
     axes, transposed = c.attributes
     axes = tuple(settled(entry, x.sizes[entry[0]], transposed) for entry in axes)
@@ -317,8 +315,6 @@ def resample(b: Builder, c: Call) -> Made:
 
 
 def _by_matrices(b: Builder, c: Call, x: Made) -> Made:
-    from ....ops.neural.resize import _matrix, settled
-
     axes, transposed = c.attributes
     for entry in axes:
         entry = settled(entry, x.sizes[entry[0]], transposed)

@@ -11,8 +11,8 @@ from ....core.dtype import name_of
 from ....eager.tensor import Tensor
 from ....graph.graph import Graph
 from ....graph.written_programs import Translator, WrittenProgram
-from ....ir.assumptions import Guard
-from ....ir.known import sizes_held
+from ....ir.sizes.assumptions import Guard
+from ....ir.sizes.known import sizes_held
 from ..model import Model
 from .builder import Builder, Made
 from .registry import TRANSLATORS, Call

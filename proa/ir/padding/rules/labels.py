@@ -89,7 +89,9 @@ def _cross_entropy(analysis: Analysis, instruction: Instruction, operands: list[
     analysis.fill_all(instruction, 1, label, ignored)
     if is_grad and reduction == "none":
         analysis.fill_all(instruction, 2, operands[2], 0)
-    if reduction == "mean" and ignored < 0:  # only then are ignored rows counted (`_divisor` in ops/neural/labels.py)
+    if (
+        reduction == "mean" and ignored < 0
+    ):  # only then are ignored rows counted (`_divisor` in ops/neural/losses/labels.py)
 
         def rewrite(writer: Any, instruction: Instruction, operands: list[Any]) -> None:
             extents = [extent for axis in label for extent in writer.extents_of(axis)]

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...program import Instruction
 from ..analysis import Analysis, rule
-from ..axes import Axes, Extent, Refused, is_one, padded, reshaped, size_of
+from ..axes import Axes, Extent, Refused, broadcast, is_one, padded, reshaped, size_of
 
 
 @rule(repeats=True)
@@ -51,8 +51,6 @@ def tile(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> 
 
 @rule()
 def stack(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
-    from ..axes import broadcast
-
     axis = instruction.attributes[0]
     found = broadcast(operands)
     return [[*found[:axis], (len(operands),), *found[axis:]]]

@@ -113,11 +113,11 @@ def unfold(analysis: Analysis, instruction: Instruction, operands: list[Any]) ->
     if padded(x[1]) or any(padded(axis) and len(axis) > 1 for axis in x[2:]):
         raise Refused("the channels are padded, or a spatial axis is several in one", *filter(padded, x[1:]))
     counts: list[Any] = []
-    for number, (axis, width, stride, (before, after), spread) in enumerate(
+    for number, (axis, width, stride, (before, after), rate) in enumerate(
         zip(x[2:], *instruction.attributes, strict=True), 2
     ):
         analysis.fill(instruction, 0, number, axis, 0)
-        counts += analysis.axis((size_of(axis) + before + after - spread * (width - 1) - 1) // stride + 1)
+        counts += analysis.axis((size_of(axis) + before + after - rate * (width - 1) - 1) // stride + 1)
     return [[x[0], (instruction.outputs[0].shape[1],), tuple(counts)]]
 
 

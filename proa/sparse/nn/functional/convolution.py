@@ -16,7 +16,7 @@ from ....eager.samples import A, S, samples
 from ....eager.tape import stand_in
 from ....eager.tensor import Tensor
 from ....ops.basic import full_of, reshape_to
-from ....ops.neural.windows import paddings, same_padding, sizes
+from ....ops.neural.windowed.windows import paddings, same_padding, sizes
 from ....ops.shape.joining import concat
 from ...convert import coalesced
 from ...pattern import Lookup
@@ -322,20 +322,20 @@ def _rulebook(
 ) -> Rulebook:
     kernel = weight._aval.shape[:num_spatial]
     steps = sizes(where, "stride", stride, num_spatial)
-    spread = sizes(where, "dilation", dilation, num_spatial)
+    dilations = sizes(where, "dilation", dilation, num_spatial)
     pads = paddings(where, padding, num_spatial, True)
     pattern, extents = x._pattern, x._pattern.shape[1:]
     if submanifold:
         if any(n % 2 == 0 for n in kernel):
             raise value_error(where, "the kernel must have a centre: odd sizes", f"weight: {weight._aval}")
-        centred = tuple((n // 2 * d, n // 2 * d) for n, d in zip(kernel, spread, strict=True))
-        return submanifold_rulebook(pattern, Window(kernel, (1,) * num_spatial, centred, spread))
+        centred = tuple((n // 2 * d, n // 2 * d) for n, d in zip(kernel, dilations, strict=True))
+        return submanifold_rulebook(pattern, Window(kernel, (1,) * num_spatial, centred, dilations))
     if pads == "SAME":
-        covered = tuple((n - 1) * d + 1 for n, d in zip(kernel, spread, strict=True))
+        covered = tuple((n - 1) * d + 1 for n, d in zip(kernel, dilations, strict=True))
         pads = same_padding(extents, covered, steps)
     elif isinstance(pads, str):
         pads = ((0, 0),) * num_spatial
-    window = Window(kernel, steps, pads, spread)
+    window = Window(kernel, steps, pads, dilations)
     extents = output_extents(extents, window)
     if min(extents) < 1 or min(kernel) < 1:
         raise value_error(where, "the kernel is larger than the padded input", f"x: {x._aval}, weight: {weight._aval}")

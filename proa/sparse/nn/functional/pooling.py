@@ -6,7 +6,7 @@ from ....core.errors import value_error
 from ....eager.annotations import PaddingLike, SizesLike
 from ....eager.samples import A, S, samples
 from ....eager.tensor import Tensor
-from ....ops.neural.windows import paddings, sizes
+from ....ops.neural.windowed.windows import paddings, sizes
 from ...rows import take_rows
 from ...tensor import SparseCooTensor
 from ..rulebook import Window, output_extents, rulebook

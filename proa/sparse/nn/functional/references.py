@@ -49,9 +49,9 @@ def convolution(
 def submanifold_convolution(x: Any, weight: Any, bias: Any = None, dilation: Any = 1, **_: Any) -> Any:
     """Stored exactly where `x` is, the kernel centred there."""
     kernel = weight.shape[:-2]
-    spread = _each(dilation, len(kernel))
-    centred = [n // 2 * d for n, d in zip(kernel, spread, strict=True)]
-    return np.where(x.any(-1, keepdims=True), convolution(x, weight, bias, 1, centred, spread), 0)
+    dilations = _each(dilation, len(kernel))
+    centred = [n // 2 * d for n, d in zip(kernel, dilations, strict=True)]
+    return np.where(x.any(-1, keepdims=True), convolution(x, weight, bias, 1, centred, dilations), 0)
 
 
 def max_pool(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0) -> Any:
@@ -81,12 +81,14 @@ def _places(
 ) -> tuple[tuple[int, ...], Iterator[tuple[tuple[int, ...], tuple[slice, ...]]]]:
     """The shape of the output, and for each place there the window of the padded input that it sees."""
     count = len(kernel)
-    steps, pads, spread = _each(stride, count), _each(padding, count), _each(dilation, count)
-    shape = tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(extents, kernel, steps, pads, spread))
+    steps, pads, dilations = _each(stride, count), _each(padding, count), _each(dilation, count)
+    shape = tuple(
+        (n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(extents, kernel, steps, pads, dilations)
+    )
 
     def windows() -> Iterator[tuple[tuple[int, ...], tuple[slice, ...]]]:
         for place in itertools.product(*map(range, shape)):
             corners = [i * s for i, s in zip(place, steps)]
-            yield place, tuple(slice(c, c + d * (k - 1) + 1, d) for c, k, d in zip(corners, kernel, spread))
+            yield place, tuple(slice(c, c + d * (k - 1) + 1, d) for c, k, d in zip(corners, kernel, dilations))
 
     return shape, windows()

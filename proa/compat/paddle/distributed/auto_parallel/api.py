@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from .....distributed.annotations import enable_auto_dp, in_auto_parallel_align_mode
-from .....distributed.dtensor import dtensor_from_local, dtensor_to_local
-from .....distributed.shard_loader import ShardDataloader
-from .....distributed.shard_optimizers import ShardOptimizer as _ShardOptimizer
-from .....distributed.submeshes import moe_global_mesh_tensor, moe_sub_mesh_tensors, split_mesh
+from .....distributed.meshes.annotations import enable_auto_dp, in_auto_parallel_align_mode
+from .....distributed.meshes.dtensor import dtensor_from_local, dtensor_to_local
+from .....distributed.meshes.shard_loader import ShardDataloader
+from .....distributed.meshes.shard_optimizers import ShardOptimizer as _ShardOptimizer
+from .....distributed.meshes.submeshes import moe_global_mesh_tensor, moe_sub_mesh_tensors, split_mesh
 
 
 def is_dist_tensor(tensor: Any) -> bool:

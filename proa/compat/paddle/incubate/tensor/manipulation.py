@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .....core.place import CPU
+from .....device.select import is_compiled_with_cuda
 
 
 class Task:
@@ -30,8 +31,6 @@ class AsyncLoad:
 
 
 def _has_gpu() -> bool:
-    from .....device.select import is_compiled_with_cuda
-
     return is_compiled_with_cuda()
 
 

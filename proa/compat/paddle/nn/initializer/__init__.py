@@ -1,6 +1,15 @@
 """Older names of initializers."""
 
-from .....nn.initializer import Constant, KaimingNormal, KaimingUniform, Normal, TruncatedNormal, Uniform, XavierUniform
+from .....nn.initializer import (
+    Constant,
+    KaimingNormal,
+    KaimingUniform,
+    Normal,
+    TruncatedNormal,
+    Uniform,
+    XavierNormal,
+    XavierUniform,
+)
 
 ConstantInitializer, NormalInitializer, UniformInitializer = Constant, Normal, Uniform
 TruncatedNormalInitializer = TruncatedNormal
@@ -10,8 +19,6 @@ def XavierInitializer(
     uniform: bool = True, fan_in: object = None, fan_out: object = None, seed: int = 0, gain: float = 1.0
 ):
     """Xavier's, uniform or normal."""
-    from .....nn.initializer import XavierNormal
-
     return (XavierUniform if uniform else XavierNormal)(fan_in, fan_out, gain=gain)  # type: ignore[arg-type]
 
 

@@ -1,6 +1,6 @@
 """Inner names of `paddle.nn.initializer.lazy_init`."""
 
-from .....nn.lazy_init import LazyGuard, is_lazy
+from .....nn.base.lazy_init import LazyGuard, is_lazy
 
 
 class LazyInitHelper:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .....core.dtype import to_numpy_dtype
-from .....nn.attributes import ParamAttr
+from .....nn.base.attributes import ParamAttr
 from .....nn.transformer.attention import additive_mask
 from .....ops.basic import cast_to
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..... import nn
 from .....core.errors import failed_check, value_error
+from .....jit import save
 from .....quantization import QAT, QuantConfig
 from .....quantization.quanters import FakeQuanterChannelWiseAbsMaxObserver, FakeQuanterWithAbsMaxObserver
 
@@ -61,7 +62,5 @@ class ImperativeQuantAware:
 
     def save_quantized_model(self, layer: Any, path: str, input_spec: Any = None, **config: Any) -> None:
         """Converts a copy of the model and saves it by `jit.save`."""
-        from .....jit import save
-
         layer.eval()
         save(self._qat.convert(layer), path, input_spec=input_spec, **config)

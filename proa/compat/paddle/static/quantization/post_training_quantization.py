@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from .....core.errors import failed_check, value_error, warn
+from .....formats.paddle.files.reading import read_model
+from .....formats.paddle.files.writing import write_model
 from .....quantization import int8_saved_model, observers
 from .....quantization.saved import LAYERS
 
@@ -129,9 +131,6 @@ class PostTrainingQuantization:
         """Writes the files into a folder, or beside a prefix where no names are given."""
         if self._made is None:
             raise value_error("save_quantized_model", "nothing was quantised yet", fix="call quantize() first")
-        from .....formats.paddle.files.reading import read_model
-        from .....formats.paddle.files.writing import write_model
-
         target, form = save_model_path, None
         if model_filename is not None:
             os.makedirs(save_model_path, exist_ok=True)

@@ -15,7 +15,7 @@ from .....nn import functional as F
 from .....ops.shape.joining import concat, split
 from ....collective import reduction_of
 from ....group import Group, resolve
-from ....operations import all_gather_op, all_reduce_op, sum_backward, sum_forward
+from ....transport.operations import all_gather_op, all_reduce_op, sum_backward, sum_forward
 
 
 def _ranks(where: str, group: Group | None) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from .....core.errors import value_error
 from .....eager.tensor import Tensor
 from .....ops.shape.joining import concat, split
 from ....group import Group
-from ....operations import all_gather_op, reduce_scatter_op
+from ....transport.operations import all_gather_op, reduce_scatter_op
 from .mp_layers import model_parallel_group
 
 

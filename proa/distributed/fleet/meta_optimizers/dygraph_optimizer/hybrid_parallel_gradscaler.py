@@ -9,7 +9,7 @@ import numpy as np
 from .....eager.tensor import wrap
 from .....ir.recorder import recording_gradients
 from ....group import global_group
-from ....operations import all_reduce_op
+from ....transport.operations import all_reduce_op
 
 
 def share_overflows(scaler: Any) -> Any:

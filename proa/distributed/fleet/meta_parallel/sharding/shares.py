@@ -16,7 +16,7 @@ from .....ir.recorder import recording_gradients
 from .....ops.basic import reshape_to, zeros_of
 from .....ops.shape.joining import concat, split
 from ....group import Group
-from ....operations import all_gather_op, reduce_scatter_op
+from ....transport.operations import all_gather_op, reduce_scatter_op
 
 
 class Shares:

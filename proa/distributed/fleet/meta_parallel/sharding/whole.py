@@ -18,7 +18,7 @@ from .....nn.layer import Layer
 from .....ops.basic import reshape_to, zeros_of
 from .....ops.shape.joining import concat, split
 from ....group import Group
-from ....operations import all_gather_op
+from ....transport.operations import all_gather_op
 from ...base.synchronising import begin_alike
 from ..wrappers import Wrapper
 

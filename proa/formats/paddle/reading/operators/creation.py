@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .....eager.tensor import Tensor
+from ...files.dtypes import numpy_dtype
 from ..functions import paddle
 from ..registry import reads
 
@@ -84,8 +85,6 @@ def ones(*, shape: Any, dtype: str = "float32") -> Tensor:
 
 @reads("assign_value")
 def assign_value(*, shape: list[int], dtype: str, values: list[Any]) -> Tensor:
-    from ...files.dtypes import numpy_dtype
-
     kind = numpy_dtype(dtype)
     array = np.asarray(values).astype(kind).reshape(shape)
     return paddle.to_tensor(array)

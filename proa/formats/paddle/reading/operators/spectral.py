@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from .....eager.tensor import Tensor
-from ..functions import Functions, fft
+from ..functions import PublicFunctions, fft
 from ..registry import reads
 
-signal = Functions("signal.")
+signal = PublicFunctions("signal")
 
 
 @reads("fft_c2c")

@@ -1,5 +1,5 @@
 """Inner names of `paddle.distributed.auto_parallel.intermediate.tensor_parallel`."""
 
-from ......distributed.plans import PlanBase
+from ......distributed.parallelizing.plans import PlanBase
 
 __all__ = ["PlanBase"]

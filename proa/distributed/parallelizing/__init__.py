@@ -1,0 +1,1 @@
+"""Models of one device on many: plans, pipelines, and the training step as one program."""

@@ -1,0 +1,1 @@
+"""How processes exchange arrays, objects and messages."""

@@ -1,0 +1,1 @@
+"""Distributions with densities, a file each."""

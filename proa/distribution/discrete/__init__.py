@@ -1,0 +1,1 @@
+"""Distributions over counts and classes, a file each."""

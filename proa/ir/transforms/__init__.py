@@ -1,0 +1,1 @@
+"""Changes of a recorded Program before it runs: fusion, tiles, rematerialisation, donation, exactness."""

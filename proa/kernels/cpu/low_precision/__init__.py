@@ -1,0 +1,1 @@
+"""Kernels for numbers of 16 bits and fewer."""

@@ -1,0 +1,1 @@
+"""What layers are made with: parameter attributes, registries, sizes, defaults, further names."""

@@ -1,0 +1,1 @@
+"""Statistics over axes: moments, quantiles, histograms, counts."""

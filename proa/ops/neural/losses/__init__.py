@@ -1,0 +1,1 @@
+"""Losses, and the primitives on labels that they share."""

@@ -1,0 +1,1 @@
+"""Functions of windows that move over an input: convolution and pooling."""

@@ -1,0 +1,95 @@
+"""Random cases of the fused kernels of inference: products and convolutions with all that stands behind them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+from proa.kernels.cpu import fused as native
+from proa.ops.neural import fused
+from proa.ops.neural.windowed import convolution_kernels
+from tests.kernels.cases import references as r
+from tests.kernels.cases.light_cases import Case
+
+_LOW, _HIGH = -0.5, 1.25
+
+
+def _activated(x: np.ndarray, activation: str) -> np.ndarray:
+    """The activation by its definition, in float64."""
+    return {
+        "": lambda: x,
+        "relu": lambda: np.maximum(x, 0),
+        "clip": lambda: np.clip(x, _LOW, _HIGH),
+        "hardswish": lambda: x * np.clip(x + 3, 0, 6) / 6,
+        "silu": lambda: x * scipy.special.expit(x),
+        "sigmoid": lambda: scipy.special.expit(x),
+        "gelu": lambda: x * scipy.special.ndtr(x),
+        "gelu_tanh": lambda: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))),
+        "tanh": lambda: np.tanh(x),
+    }[activation]()
+
+
+def tamed(x: np.ndarray, weight: np.ndarray, terms: int, outputs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Operands whose sums are about 1, and not negative where there are few of them.
+
+    Errors are relative to the largest result: it must not be much smaller than the sum that an activation was given.
+    """
+    weight = weight / np.float32(np.sqrt(terms))
+    return (np.abs(x), np.abs(weight)) if outputs < 32 else (x, weight)
+
+
+def _parts(generator: np.random.Generator, bias: np.ndarray, shape: tuple[int, ...]) -> tuple[Any, Any, str]:
+    """A bias, a residual and an activation, each of which may be missing."""
+    kept = generator.integers(0, 2, 2)
+    residual = r.draw(generator, *shape) if kept[1] else None
+    if np.prod(shape) < 32:
+        bias, residual = np.abs(bias), None if residual is None else np.abs(residual)
+    return bias if kept[0] else None, residual, str(generator.choice(native.ACTIVATIONS))
+
+
+def _expected(result: np.ndarray, bias: Any, residual: Any, activation: str) -> np.ndarray:
+    for term in (bias, residual):
+        result = result if term is None else result + term
+    return _activated(result, activation)
+
+
+def linear_case(generator: np.random.Generator) -> Case:
+    """Rows times a packed weight: one row, a few or many, columns that do not fill the last panel."""
+    rows = int(generator.choice([1, 2, 3, int(generator.integers(4, 70))]))
+    depth, columns = (r.some_size(generator, 256) for _ in range(2))
+    x, weight, bias = r.draw(generator, rows, depth), r.draw(generator, depth, columns), r.draw(generator, columns)
+    x, weight = tamed(x, weight, depth, rows * columns)
+    bias, residual, activation = _parts(generator, bias, (rows, columns))
+
+    def run(xp: Any, x: Any, weight: Any, bias: Any, residual: Any) -> Any:
+        panels = fused.packed_panels.operation.kernel(xp, weight)
+        kernel = fused.fused_linear.operation.kernels["cpu"]
+        return (kernel(xp, x, panels, bias, residual, columns, activation, _LOW, _HIGH),)
+
+    product = x.astype(np.float64) @ weight
+    return [x, weight, bias, residual], run, [_expected(product, bias, residual, activation)]
+
+
+def conv_case(generator: np.random.Generator) -> Case:
+    """A convolution over one or two axes, grouped, strided and dilated as may be."""
+    (x, weight, bias), (stride, padding, dilation, groups, channels_last) = r.convolution_case(generator)
+    if channels_last:
+        x = np.ascontiguousarray(np.moveaxis(x, -1, 1))
+    size = native.out_size(x.shape, weight.shape, stride, padding, dilation)
+    x, weight = tamed(x, weight, weight[0].size, x.shape[0] * weight.shape[0] * int(np.prod(size)))
+    wide = convolution_kernels._numpy_conv(
+        np, x.astype(np.float64), weight.astype(np.float64), None, stride, padding, dilation, groups, False
+    )
+    bias, residual, activation = _parts(generator, bias, wide.shape)
+    plain = weight.shape[1] == 1 and groups > 1
+
+    def run(xp: Any, x: Any, weight: Any, bias: Any, residual: Any) -> Any:
+        filters = weight if plain else fused.packed_filters.operation.kernel(xp, weight, groups)
+        kernel = fused.fused_conv.operation.kernels["cpu"]
+        window = (weight.shape, not plain, stride, padding, dilation, groups)
+        return (kernel(xp, x, filters, bias, residual, *window, activation, _LOW, _HIGH),)
+
+    along = None if bias is None else bias.reshape(-1, *[1] * (x.ndim - 2))
+    return [x, weight, bias, residual], run, [_expected(wide, along, residual, activation)]

@@ -1,0 +1,92 @@
+"""Check what the house looks like: folders one can survey, functions on one screen, no needless late imports, no side doors.
+
+    python -m tools.check_structure            # checks this repository
+    python -m tools.check_structure some/tree  # checks another one with a package proa/
+
+The source is only parsed, never executed.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from tools.check_imports import Problem
+from tools.late_imports import ModuleGraph
+from tools.side_doors import SideDoors
+
+TREES = ("proa", "proa_command", "tools", "tests", "benchmarks", "examples")
+PACKAGES = ("proa", "proa_command", "tools")
+MOST_ENTRIES = 25
+MOST_LINES = 60  # of a function of the package, its docstring not counted: examples may be as long as they need to be
+
+# Folder: why it has more entries.
+LARGE_FOLDERS: dict[str, str] = {
+    "proa": "the packages of Paddle's API and the rooms below them",
+    "tests": "mirrors proa/",
+    "benchmarks": "a command for each comparison: python -m benchmarks.NAME",
+    "benchmarks/workloads": "a file for each thing that is measured, found by its name",
+    "benchmarks/results": "a file for each run that is kept",
+}
+
+
+def large_folders(root: Path, allowed: Mapping[str, str] = LARGE_FOLDERS) -> Iterator[Problem]:
+    """Folders with more entries than one can survey."""
+    for tree in TREES:
+        if not (root / tree).is_dir():
+            continue
+        for folder in sorted([root / tree, *(path for path in (root / tree).rglob("*") if path.is_dir())]):
+            entries = [
+                path for path in folder.iterdir() if path.name != "__pycache__" and not path.name.startswith(".")
+            ]
+            shown = folder.relative_to(root)
+            if len(entries) > MOST_ENTRIES and shown.as_posix() not in allowed:
+                yield Problem(shown, 1, f"{len(entries)} entries; divide it, so that there are at most {MOST_ENTRIES}.")
+
+
+def long_functions(root: Path) -> Iterator[Problem]:
+    """Functions that do not fit on a screen."""
+    for tree in PACKAGES:
+        for path in sorted((root / tree).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    continue
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1 - _docstring_lines(node)
+                if lines > MOST_LINES:
+                    sentence = f"{node.name} has {lines} lines; a function has at most {MOST_LINES}."
+                    yield Problem(path.relative_to(root), node.lineno, sentence)
+
+
+def _docstring_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    first = node.body[0]
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+        return (first.end_lineno or first.lineno) - first.lineno + 1
+    return 0
+
+
+def problems(root: Path) -> Iterator[Problem]:
+    """Everything that is wrong with a repository."""
+    yield from large_folders(root)
+    yield from long_functions(root)
+    yield from ModuleGraph(root / "proa").needless()
+    yield from SideDoors(root / "proa").problems()
+
+
+def main(arguments: list[str]) -> int:
+    """The command: prints what is wrong; 1 if anything is, 2 where there is nothing to check."""
+    root = (Path(arguments[0]) if arguments else Path(__file__).parents[1]).resolve()
+    if not (root / "proa").is_dir():
+        print(f"{root} has no folder proa: name the repository to check.", file=sys.stderr)
+        return 2
+    found = list(problems(root))
+    for problem in found:
+        print(problem)
+    if found:
+        print(f"{len(found)} thing(s) break a rule; see tools/check_structure.py.")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
