@@ -169,7 +169,7 @@ def flush(hot: int = 3) -> None:
         tensor.value, tensor.segment = value, None
 
 
-# ---- 5. Autograd (proa/eager/tape.py, proa/eager/engine.py) --------------------------------------------------------------
+# ---- 5. Autograd (proa/eager/backward/tape.py, proa/eager/backward/engine.py) --------------------------------------------
 
 next_sequence = itertools.count().__next__
 

@@ -95,7 +95,7 @@ from proa.device.stream import Event as Event
 from proa.device.stream import Stream as Stream
 from proa.distributed.parallel import DataParallel as DataParallel
 from proa.eager.annotations import AxisLike, DTypeLike, Number, TensorLike
-from proa.eager.hooks import grad as grad
+from proa.eager.backward.hooks import grad as grad
 from proa.eager.modes import enable_grad as enable_grad
 from proa.eager.modes import inference_mode as inference_mode
 from proa.eager.modes import is_grad_enabled as is_grad_enabled
@@ -111,9 +111,9 @@ from proa.framework.memory_budget import memory_budget as memory_budget
 from proa.hapi.flops import flops as flops
 from proa.hapi.model import Model as Model
 from proa.hapi.summary import summary as summary
-from proa.nn.attributes import ParamAttr as ParamAttr
-from proa.nn.attributes import create_parameter as create_parameter
-from proa.nn.lazy_init import LazyGuard as LazyGuard
+from proa.nn.base.attributes import ParamAttr as ParamAttr
+from proa.nn.base.attributes import create_parameter as create_parameter
+from proa.nn.base.lazy_init import LazyGuard as LazyGuard
 from proa.ops.basic import cast as cast
 from proa.ops.basic import reshape as reshape
 from proa.ops.basic import transpose as transpose
@@ -265,23 +265,11 @@ from proa.ops.math.arithmetic import true_divide as true_divide
 from proa.ops.math.combinations import cartesian_prod as cartesian_prod
 from proa.ops.math.combinations import combinations as combinations
 from proa.ops.math.comparison import equal_all as equal_all
-from proa.ops.math.counting import arange as arange
-from proa.ops.math.counting import eye as eye
-from proa.ops.math.counting import linspace as linspace
-from proa.ops.math.counting import logspace as logspace
-from proa.ops.math.counting import meshgrid as meshgrid
 from proa.ops.math.differences import cumulative_trapezoid as cumulative_trapezoid
 from proa.ops.math.differences import trapezoid as trapezoid
 from proa.ops.math.floats import frexp as frexp
 from proa.ops.math.floats import ldexp as ldexp
 from proa.ops.math.floats import signbit as signbit
-from proa.ops.math.histograms import bincount as bincount
-from proa.ops.math.histograms import histogram as histogram
-from proa.ops.math.histograms import histogram_bin_edges as histogram_bin_edges
-from proa.ops.math.histograms import histogramdd as histogramdd
-from proa.ops.math.incomplete_gamma import gammainc as gammainc
-from proa.ops.math.incomplete_gamma import gammaincc as gammaincc
-from proa.ops.math.incomplete_gamma import multigammaln as multigammaln
 from proa.ops.math.logic import bitwise_and as bitwise_and
 from proa.ops.math.logic import bitwise_left_shift as bitwise_left_shift
 from proa.ops.math.logic import bitwise_not as _bitwise_not
@@ -297,8 +285,6 @@ from proa.ops.math.norm import dist as dist
 from proa.ops.math.norm import norm as norm
 from proa.ops.math.pairs import hypot as hypot
 from proa.ops.math.powers import pow as pow
-from proa.ops.math.quantiles import nanmedian as nanmedian
-from proa.ops.math.quantiles import nanquantile as nanquantile
 from proa.ops.math.reduction import all as all
 from proa.ops.math.reduction import amax as amax
 from proa.ops.math.reduction import amin as amin
@@ -315,14 +301,28 @@ from proa.ops.math.scan import cumprod_ as cumprod_
 from proa.ops.math.scan import cumsum as cumsum
 from proa.ops.math.scan import cumsum_ as cumsum_
 from proa.ops.math.scan import logcumsumexp as logcumsumexp
-from proa.ops.math.special import logit as logit
-from proa.ops.math.special import polygamma as polygamma
-from proa.ops.math.statistics import count_nonzero as count_nonzero
-from proa.ops.math.statistics import nanmean as nanmean
-from proa.ops.math.statistics import nansum as nansum
-from proa.ops.math.statistics import numel as numel
-from proa.ops.math.statistics import std as std
-from proa.ops.math.statistics import var as var
+from proa.ops.math.special.gamma_and_error import logit as logit
+from proa.ops.math.special.gamma_and_error import polygamma as polygamma
+from proa.ops.math.special.incomplete_gamma import gammainc as gammainc
+from proa.ops.math.special.incomplete_gamma import gammaincc as gammaincc
+from proa.ops.math.special.incomplete_gamma import multigammaln as multigammaln
+from proa.ops.math.statistics.counting import arange as arange
+from proa.ops.math.statistics.counting import eye as eye
+from proa.ops.math.statistics.counting import linspace as linspace
+from proa.ops.math.statistics.counting import logspace as logspace
+from proa.ops.math.statistics.counting import meshgrid as meshgrid
+from proa.ops.math.statistics.histograms import bincount as bincount
+from proa.ops.math.statistics.histograms import histogram as histogram
+from proa.ops.math.statistics.histograms import histogram_bin_edges as histogram_bin_edges
+from proa.ops.math.statistics.histograms import histogramdd as histogramdd
+from proa.ops.math.statistics.moments import count_nonzero as count_nonzero
+from proa.ops.math.statistics.moments import nanmean as nanmean
+from proa.ops.math.statistics.moments import nansum as nansum
+from proa.ops.math.statistics.moments import numel as numel
+from proa.ops.math.statistics.moments import std as std
+from proa.ops.math.statistics.moments import var as var
+from proa.ops.math.statistics.quantiles import nanmedian as nanmedian
+from proa.ops.math.statistics.quantiles import nanquantile as nanquantile
 from proa.ops.math.sums import add_n as add_n
 from proa.ops.math.sums import increment as increment
 from proa.ops.math.sums import reduce_as as reduce_as
@@ -340,12 +340,12 @@ from proa.ops.math.unary import frac as frac
 from proa.ops.math.unary import positive as positive
 from proa.ops.math.unary import round as round
 from proa.ops.math.unary import sgn as sgn
-from proa.ops.neural.convolution import conv1d as conv1d
-from proa.ops.neural.convolution import conv2d as conv2d
-from proa.ops.neural.convolution import conv3d as conv3d
 from proa.ops.neural.normalization import group_norm as group_norm
 from proa.ops.neural.normalization import layer_norm as layer_norm
-from proa.ops.neural.pooling import adaptive_avg_pool1d as adaptive_avg_pool1d
+from proa.ops.neural.windowed.convolution import conv1d as conv1d
+from proa.ops.neural.windowed.convolution import conv2d as conv2d
+from proa.ops.neural.windowed.convolution import conv3d as conv3d
+from proa.ops.neural.windowed.pooling import adaptive_avg_pool1d as adaptive_avg_pool1d
 from proa.ops.shape.joining import chunk as chunk
 from proa.ops.shape.joining import concat as _concat
 from proa.ops.shape.joining import concat as concat
@@ -415,57 +415,57 @@ from proa.utils.dlpack import from_dlpack as from_dlpack
 from proa.utils.dlpack import to_dlpack as to_dlpack
 
 def BFloat16Tensor(*args: Any, **kwargs: Any) -> _Tensor:
-    """`BFloat16Tensor([1, 2])` is a bfloat16 tensor of data, `BFloat16Tensor(2, 3)` one of a shape, `BFloat16Tensor()` an empty one."""
+    """A bfloat16 tensor of data, of a shape, or without elements."""
 
 def BoolTensor(*args: Any, **kwargs: Any) -> _Tensor:
-    """`BoolTensor([1, 2])` is a bool tensor of data, `BoolTensor(2, 3)` one of a shape, `BoolTensor()` an empty one."""
+    """A bool tensor of data, of a shape, or without elements."""
 
 def ByteTensor(*args: Any, **kwargs: Any) -> _Tensor:
-    """`ByteTensor([1, 2])` is a uint8 tensor of data, `ByteTensor(2, 3)` one of a shape, `ByteTensor()` an empty one."""
+    """A uint8 tensor of data, of a shape, or without elements."""
 
 def CharTensor(*args: Any, **kwargs: Any) -> _Tensor:
-    """`CharTensor([1, 2])` is a int8 tensor of data, `CharTensor(2, 3)` one of a shape, `CharTensor()` an empty one."""
+    """A int8 tensor of data, of a shape, or without elements."""
 
 def DoubleTensor(*args: Any, **kwargs: Any) -> _Tensor:
-    """`DoubleTensor([1, 2])` is a float64 tensor of data, `DoubleTensor(2, 3)` one of a shape, `DoubleTensor()` an empty one."""
+    """A float64 tensor of data, of a shape, or without elements."""
 
 def FloatTensor(*args: Any, **kwargs: Any) -> _Tensor:
-    """`FloatTensor([1, 2])` is a float32 tensor of data, `FloatTensor(2, 3)` one of a shape, `FloatTensor()` an empty one."""
+    """A float32 tensor of data, of a shape, or without elements."""
 
 Generator = new_generator
 
 def HalfTensor(*args: Any, **kwargs: Any) -> _Tensor:
-    """`HalfTensor([1, 2])` is a float16 tensor of data, `HalfTensor(2, 3)` one of a shape, `HalfTensor()` an empty one."""
+    """A float16 tensor of data, of a shape, or without elements."""
 
 def IntTensor(*args: Any, **kwargs: Any) -> _Tensor:
-    """`IntTensor([1, 2])` is a int32 tensor of data, `IntTensor(2, 3)` one of a shape, `IntTensor()` an empty one."""
+    """A int32 tensor of data, of a shape, or without elements."""
 
 def LongTensor(*args: Any, **kwargs: Any) -> _Tensor:
-    """`LongTensor([1, 2])` is a int64 tensor of data, `LongTensor(2, 3)` one of a shape, `LongTensor()` an empty one."""
+    """A int64 tensor of data, of a shape, or without elements."""
 
 def ShortTensor(*args: Any, **kwargs: Any) -> _Tensor:
-    """`ShortTensor([1, 2])` is a int16 tensor of data, `ShortTensor(2, 3)` one of a shape, `ShortTensor()` an empty one."""
+    """A int16 tensor of data, of a shape, or without elements."""
 
 def abs(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """The absolute value; of complex numbers, their modulus. The gradient at 0 is 0."""
+    """The absolute value of each element; of complex numbers, their modulus."""
 
 def abs_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `abs`: changes and returns `x`."""
+    """As `abs`, in place: the tensor takes the result and is returned."""
 
 def acos(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """The angle whose cosine is `x`; NaN outside [-1, 1]."""
+    """The angle, in radians, whose cosine is `x`; NaN outside [-1, 1]."""
 
 def acos_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `acos`: changes and returns `x`."""
+    """As `acos`, in place: the tensor takes the result and is returned."""
 
 def acosh(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
     """The number, not below 0, whose hyperbolic cosine is `x`; NaN below 1."""
 
 def acosh_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `acosh`: changes and returns `x`."""
+    """As `acosh`, in place: the tensor takes the result and is returned."""
 
 def add_(x: _Tensor, y: Any, name: str | None = None, *, alpha: Any = 1) -> _Tensor:
-    """In-place form of `add`: changes and returns `x`."""
+    """As `add`, in place: the tensor takes the result and is returned."""
 
 def addmm_(
     input: _Tensor,
@@ -475,7 +475,7 @@ def addmm_(
     alpha: builtins.float = 1.0,
     name: str | None = None,
 ) -> _Tensor:
-    """In-place form of `addmm`: changes and returns `x`."""
+    """As `addmm`, in place: the tensor takes the result and is returned."""
 
 def allclose(
     x: _Tensor | builtins.complex,
@@ -485,43 +485,43 @@ def allclose(
     equal_nan: builtins.bool = False,
     name: str | None = None,
 ) -> _Tensor:
-    """Whether all elements are close (see `isclose`): one boolean."""
+    """Whether all elements are close, as `isclose` judges."""
 
 def angle(x: _Tensor, name: str | None = None) -> _Tensor:
     """The angle of complex numbers, from -pi to pi; of real ones, 0 or pi."""
 
 def as_complex(x: _Tensor, name: str | None = None) -> _Tensor:
-    """Pairs in the last axis as complex numbers. Shares memory with `x`."""
+    """Pairs in the last axis as complex numbers; the result shares memory with `x`."""
 
 def as_real(x: _Tensor, name: str | None = None) -> _Tensor:
-    """Complex numbers as pairs in a new last axis. Shares memory with `x`."""
+    """Complex numbers as pairs in a new last axis; the result shares memory with `x`."""
 
 def asin(x: _Tensor, name: str | None = None) -> _Tensor:
-    """The angle whose sine is `x`; NaN outside [-1, 1]."""
+    """The angle, in radians, whose sine is `x`; NaN outside [-1, 1]."""
 
 def asin_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `asin`: changes and returns `x`."""
+    """As `asin`, in place: the tensor takes the result and is returned."""
 
 def asinh(x: _Tensor, name: str | None = None) -> _Tensor:
     """The number whose hyperbolic sine is `x`."""
 
 def asinh_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `asinh`: changes and returns `x`."""
+    """As `asinh`, in place: the tensor takes the result and is returned."""
 
 def atan(x: _Tensor, name: str | None = None) -> _Tensor:
-    """The angle whose tangent is `x`."""
+    """The angle, in radians between -pi/2 and pi/2, whose tangent is `x`."""
 
 def atan2(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
-    """The angle of the point (y, x), between -pi and pi; integers give float64."""
+    """The angle in radians, between -pi and pi, of the point whose ordinate is `x` and whose abscissa is `y`."""
 
 def atan_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `atan`: changes and returns `x`."""
+    """As `atan`, in place: the tensor takes the result and is returned."""
 
 def atanh(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """The number whose hyperbolic tangent is `x`; NaN outside [-1, 1]."""
+    """The number whose hyperbolic tangent is `x`; NaN outside [-1, 1], infinite at the ends."""
 
 def atanh_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `atanh`: changes and returns `x`."""
+    """As `atanh`, in place: the tensor takes the result and is returned."""
 
 def baddbmm_(
     input: _Tensor,
@@ -531,82 +531,82 @@ def baddbmm_(
     alpha: builtins.float = 1.0,
     name: str | None = None,
 ) -> _Tensor:
-    """In-place form of `baddbmm`: changes and returns `x`."""
+    """As `baddbmm`, in place: the tensor takes the result and is returned."""
 
 bfloat16: DType
 
 def bitwise_and_(x: Any, y: Any, out: _Tensor | None = None, name: str | None = None) -> _Tensor:
-    """In-place form of `bitwise_and`: changes and returns `x`."""
+    """As `bitwise_and`, in place: the tensor takes the result and is returned."""
 
 bitwise_invert = _bitwise_not
 
 def bitwise_invert_(x: Any, out: _Tensor | None = None, name: str | None = None) -> _Tensor:
-    """In-place form of `bitwise_not`: changes and returns `x`."""
+    """As `bitwise_invert`, in place: the tensor takes the result and is returned."""
 
 def bitwise_left_shift_(
     x: Any, y: Any, is_arithmetic: builtins.bool = True, out: _Tensor | None = None, name: str | None = None
 ) -> _Tensor:
-    """In-place form of `bitwise_left_shift`: changes and returns `x`."""
+    """As `bitwise_left_shift`, in place: the tensor takes the result and is returned."""
 
 def bitwise_not_(x: Any, out: _Tensor | None = None, name: str | None = None) -> _Tensor:
-    """In-place form of `bitwise_not`: changes and returns `x`."""
+    """As `bitwise_not`, in place: the tensor takes the result and is returned."""
 
 def bitwise_or_(x: Any, y: Any, out: _Tensor | None = None, name: str | None = None) -> _Tensor:
-    """In-place form of `bitwise_or`: changes and returns `x`."""
+    """As `bitwise_or`, in place: the tensor takes the result and is returned."""
 
 def bitwise_right_shift_(
     x: Any, y: Any, is_arithmetic: builtins.bool = True, out: _Tensor | None = None, name: str | None = None
 ) -> _Tensor:
-    """In-place form of `bitwise_right_shift`: changes and returns `x`."""
+    """As `bitwise_right_shift`, in place: the tensor takes the result and is returned."""
 
 def bitwise_xor_(x: Any, y: Any, out: _Tensor | None = None, name: str | None = None) -> _Tensor:
-    """In-place form of `bitwise_xor`: changes and returns `x`."""
+    """As `bitwise_xor`, in place: the tensor takes the result and is returned."""
 
 bool: DType
 
 def cast_(x: _Tensor, dtype: DTypeLike | None) -> _Tensor:
-    """In-place form of `cast`: changes and returns `x`."""
+    """As `cast`, in place: the tensor takes the result and is returned."""
 
 cat = _concat
 cdouble: DType
 
 def ceil(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """Rounds up."""
+    """Each element rounded up to a whole number."""
 
 def ceil_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `ceil`: changes and returns `x`."""
+    """As `ceil`, in place: the tensor takes the result and is returned."""
 
 cfloat: DType
 clamp = _clip
 clamp_ = _clip_
 
 def complex(real: _Tensor, imag: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """`real + 1j * imag`."""
+    """Complex numbers from their two parts."""
 
 complex128: DType
 complex64: DType
 concatenate = _concat
 
 def conj(x: _Tensor, name: str | None = None) -> _Tensor:
-    """The complex conjugate."""
+    """The complex conjugate of each element; real numbers stay as they are."""
 
 def copysign(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
     """The magnitude of `x` with the sign of `y`; a zero has a sign as well."""
 
 def copysign_(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
-    """In-place form of `copysign`: changes and returns `x`."""
+    """As `copysign`, in place: the tensor takes the result and is returned."""
 
 def cos(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """The cosine."""
+    """The cosine of each element, in radians."""
 
 def cos_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `cos`: changes and returns `x`."""
+    """As `cos`, in place: the tensor takes the result and is returned."""
 
 def cosh(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """The hyperbolic cosine."""
+    """The hyperbolic cosine of each element."""
 
 def cosh_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `cosh`: changes and returns `x`."""
+    """As `cosh`, in place: the tensor takes the result and is returned."""
 
 def diff(
     x: _Tensor,
@@ -618,21 +618,21 @@ def diff(
     *,
     out: _Tensor | None = None,
 ) -> _Tensor:
-    """Differences of neighbours along `axis`, `n` times over; of booleans, whether they differ."""
+    """Differences of neighbours along an axis; of booleans, whether they differ."""
 
 def digamma(x: _Tensor, name: str | None = None) -> _Tensor:
-    """The derivative of `lgamma`; NaN at negative integers."""
+    """The derivative of `lgamma`, element by element; NaN at negative integers."""
 
 def digamma_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `digamma`: changes and returns `x`."""
+    """As `digamma`, in place: the tensor takes the result and is returned."""
 
 div = _divide
 
 def div_(x: _Tensor, y: Any, name: str | None = None, *, rounding_mode: str | None = None) -> _Tensor:
-    """In-place form of `divide`: changes and returns `x`."""
+    """As `div`, in place: the tensor takes the result and is returned."""
 
 def divide_(x: _Tensor, y: Any, name: str | None = None, *, rounding_mode: str | None = None) -> _Tensor:
-    """In-place form of `divide`: changes and returns `x`."""
+    """As `divide`, in place: the tensor takes the result and is returned."""
 
 double: DType
 dtype = DType
@@ -641,39 +641,39 @@ e: builtins.float
 def eq(
     x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None, *, out: _Tensor | None = None
 ) -> _Tensor:
-    """`x == y`, element by element."""
+    """Whether `x == y`, element by element."""
 
 def equal(
     x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None, *, out: _Tensor | None = None
 ) -> _Tensor:
-    """`x == y`, element by element."""
+    """Whether `x == y`, element by element."""
 
 def equal_(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
-    """In-place form of `equal`: changes and returns `x`."""
+    """As `equal`, in place: the tensor takes the result and is returned."""
 
 def erf(x: _Tensor, name: str | None = None) -> _Tensor:
-    """The error function."""
+    """The error function of each element, between -1 and 1."""
 
 def erf_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `erf`: changes and returns `x`."""
+    """As `erf`, in place: the tensor takes the result and is returned."""
 
 def erfinv(x: _Tensor, name: str | None = None) -> _Tensor:
-    """The inverse of the error function; NaN outside [-1, 1]."""
+    """The number whose error function is `x`; NaN outside [-1, 1], infinite at the ends."""
 
 def erfinv_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `erfinv`: changes and returns `x`."""
+    """As `erfinv`, in place: the tensor takes the result and is returned."""
 
 def exp(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """e to the power of `x`."""
+    """e to the power of each element."""
 
 def exp_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `exp`: changes and returns `x`."""
+    """As `exp`, in place: the tensor takes the result and is returned."""
 
 def expm1(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """`exp(x) - 1`, exact also near 0."""
+    """`exp(x) - 1`, exact near 0 as well."""
 
 def expm1_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `expm1`: changes and returns `x`."""
+    """As `expm1`, in place: the tensor takes the result and is returned."""
 
 finfo = FInfo
 float: DType
@@ -684,18 +684,18 @@ float8_e4m3fn: DType
 float8_e5m2: DType
 
 def floor(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """Rounds down."""
+    """Each element rounded down to a whole number."""
 
 def floor_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `floor`: changes and returns `x`."""
+    """As `floor`, in place: the tensor takes the result and is returned."""
 
 def floor_divide_(x: TensorLike, y: TensorLike) -> _Tensor:
-    """In-place form of `_floor_divide`: changes and returns `x`."""
+    """As `floor_divide`, in place: the tensor takes the result and is returned."""
 
 floor_mod = _remainder
 
 def floor_mod_(x: Any, y: Any, name: str | None = None) -> _Tensor:
-    """In-place form of `remainder`: changes and returns `x`."""
+    """As `floor_mod`, in place: the tensor takes the result and is returned."""
 
 def fmax(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
     """The larger of each pair, or the one that is not NaN. At ties the gradient goes to `x`."""
@@ -704,76 +704,76 @@ def fmin(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str
     """The smaller of each pair, or the one that is not NaN. At ties the gradient goes to `x`."""
 
 def frac_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `frac`: changes and returns `x`."""
+    """As `frac`, in place: the tensor takes the result and is returned."""
 
 def gammainc_(x: _Tensor, y: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `gammainc`: changes and returns `x`."""
+    """As `gammainc`, in place: the tensor takes the result and is returned."""
 
 def gammaincc_(x: _Tensor, y: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `gammaincc`: changes and returns `x`."""
+    """As `gammaincc`, in place: the tensor takes the result and is returned."""
 
 def gammaln(x: _Tensor, name: str | None = None) -> _Tensor:
     """The logarithm of the absolute value of the gamma function; infinite at its poles."""
 
 def gammaln_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `lgamma`: changes and returns `x`."""
+    """As `gammaln`, in place: the tensor takes the result and is returned."""
 
 def gcd(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
-    """The greatest common divisor; of two zeros, 0."""
+    """The greatest common divisor of each pair of integers; of two zeros, 0."""
 
 def gcd_(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
-    """In-place form of `gcd`: changes and returns `x`."""
+    """As `gcd`, in place: the tensor takes the result and is returned."""
 
 def ge(
     x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None, *, out: _Tensor | None = None
 ) -> _Tensor:
-    """`x >= y`, element by element."""
+    """Whether `x >= y`, element by element."""
 
 def greater(
     x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None, *, out: _Tensor | None = None
 ) -> _Tensor:
-    """`x > y`, element by element."""
+    """Whether `x > y`, element by element."""
 
 def greater_equal(
     x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None, *, out: _Tensor | None = None
 ) -> _Tensor:
-    """`x >= y`, element by element."""
+    """Whether `x >= y`, element by element."""
 
 def greater_equal_(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
-    """In-place form of `greater_equal`: changes and returns `x`."""
+    """As `greater_equal`, in place: the tensor takes the result and is returned."""
 
 def greater_than(
     x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None, *, out: _Tensor | None = None
 ) -> _Tensor:
-    """`x > y`, element by element."""
+    """Whether `x > y`, element by element."""
 
 def greater_than_(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
-    """In-place form of `greater_than`: changes and returns `x`."""
+    """As `greater_than`, in place: the tensor takes the result and is returned."""
 
 def gt(
     x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None, *, out: _Tensor | None = None
 ) -> _Tensor:
-    """`x > y`, element by element."""
+    """Whether `x > y`, element by element."""
 
 half: DType
 
 def heaviside(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
-    """0 for negative `x`, 1 for positive, `y` at zero (and 0 for NaN, which is not positive)."""
+    """The step function: 0 for negative `x`, 1 for positive, `y` at zero. NaN is not positive, so it gives 0."""
 
 def hypot_(x: _Tensor, y: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `hypot`: changes and returns `x`."""
+    """As `hypot`, in place: the tensor takes the result and is returned."""
 
 def i0(x: _Tensor, name: str | None = None) -> _Tensor:
-    """The modified Bessel function of the first kind, order 0."""
+    """The modified Bessel function of the first kind of order 0."""
 
 def i0_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `i0`: changes and returns `x`."""
+    """As `i0`, in place: the tensor takes the result and is returned."""
 
 def i0e(x: _Tensor, name: str | None = None) -> _Tensor:
     """`exp(-|x|) * i0(x)`, which does not overflow."""
 
 def i1(x: _Tensor, name: str | None = None) -> _Tensor:
-    """The modified Bessel function of the first kind, order 1."""
+    """The modified Bessel function of the first kind of order 1."""
 
 def i1e(x: _Tensor, name: str | None = None) -> _Tensor:
     """`exp(-|x|) * i1(x)`, which does not overflow."""
@@ -781,20 +781,20 @@ def i1e(x: _Tensor, name: str | None = None) -> _Tensor:
 iinfo = IInfo
 
 def imag(x: _Tensor, name: str | None = None) -> _Tensor:
-    """The imaginary part, a view of `x`."""
+    """The imaginary part of complex numbers; it shares memory with `x`."""
 
 def index_add_(
     x: _Tensor, index: _Tensor, axis: AxisLike | None, value: _Tensor, alpha: Number = 1, name: str | None = None
 ) -> _Tensor:
-    """In-place form of `index_add`: changes and returns `x`."""
+    """As `index_add`, in place: the tensor takes the result and is returned."""
 
 def index_fill_(x: _Tensor, index: _Tensor, axis: AxisLike | None, value: Any, name: str | None = None) -> _Tensor:
-    """In-place form of `index_fill`: changes and returns `x`."""
+    """As `index_fill`, in place: the tensor takes the result and is returned."""
 
 def index_put_(
     x: _Tensor, indices: Any, value: _Tensor, accumulate: builtins.bool = False, name: str | None = None
 ) -> _Tensor:
-    """In-place form of `index_put`: changes and returns `x`."""
+    """As `index_put`, in place: the tensor takes the result and is returned."""
 
 inf: builtins.float
 int: DType
@@ -804,7 +804,7 @@ int64: DType
 int8: DType
 
 def inverse(x: _Tensor, name: str | None = None) -> _Tensor:
-    """The inverse of square matrices; a singular one raises ValueError."""
+    """The inverse of square matrices."""
 
 ir_guard: _IrGuard
 
@@ -819,130 +819,130 @@ def isclose(
     """Whether `|x - y| <= atol + rtol * |y|`, element by element."""
 
 def isfinite(x: _Tensor, name: str | None = None) -> _Tensor:
-    """Whether an element is neither NaN nor infinite."""
+    """Whether each element is neither NaN nor infinite."""
 
 def isinf(x: _Tensor, name: str | None = None) -> _Tensor:
-    """Whether an element is infinite."""
+    """Whether each element is plus or minus infinity."""
 
 def isnan(x: _Tensor, name: str | None = None) -> _Tensor:
-    """Whether an element is NaN."""
+    """Whether each element is NaN."""
 
 def lcm(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
-    """The least common multiple; 0 where one of the two is 0."""
+    """The least common multiple of each pair of integers; 0 where one of them is 0."""
 
 def lcm_(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
-    """In-place form of `lcm`: changes and returns `x`."""
+    """As `lcm`, in place: the tensor takes the result and is returned."""
 
 def ldexp_(x: _Tensor, y: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `ldexp`: changes and returns `x`."""
+    """As `ldexp`, in place: the tensor takes the result and is returned."""
 
 def le(
     x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None, *, out: _Tensor | None = None
 ) -> _Tensor:
-    """`x <= y`, element by element."""
+    """Whether `x <= y`, element by element."""
 
 def lerp_(x: _Tensor, y: _Tensor, weight: Any, name: str | None = None) -> _Tensor:
-    """In-place form of `lerp`: changes and returns `x`."""
+    """As `lerp`, in place: the tensor takes the result and is returned."""
 
 def less(
     x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None, *, out: _Tensor | None = None
 ) -> _Tensor:
-    """`x < y`, element by element."""
+    """Whether `x < y`, element by element."""
 
 def less_(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
-    """In-place form of `less_than`: changes and returns `x`."""
+    """As `less`, in place: the tensor takes the result and is returned."""
 
 def less_equal(
     x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None, *, out: _Tensor | None = None
 ) -> _Tensor:
-    """`x <= y`, element by element."""
+    """Whether `x <= y`, element by element."""
 
 def less_equal_(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
-    """In-place form of `less_equal`: changes and returns `x`."""
+    """As `less_equal`, in place: the tensor takes the result and is returned."""
 
 def less_than(
     x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None, *, out: _Tensor | None = None
 ) -> _Tensor:
-    """`x < y`, element by element."""
+    """Whether `x < y`, element by element."""
 
 def less_than_(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
-    """In-place form of `less_than`: changes and returns `x`."""
+    """As `less_than`, in place: the tensor takes the result and is returned."""
 
 def lgamma(x: _Tensor, name: str | None = None) -> _Tensor:
     """The logarithm of the absolute value of the gamma function; infinite at its poles."""
 
 def lgamma_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `lgamma`: changes and returns `x`."""
+    """As `lgamma`, in place: the tensor takes the result and is returned."""
 
 def log(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """The natural logarithm; NaN for negative numbers."""
+    """The natural logarithm of each element; NaN for negative numbers, minus infinity at 0."""
 
 def log10(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """The logarithm to base 10."""
+    """The logarithm to base 10; NaN for negative numbers."""
 
 def log10_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `log10`: changes and returns `x`."""
+    """As `log10`, in place: the tensor takes the result and is returned."""
 
 def log1p(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """`log(1 + x)`, exact also near 0."""
+    """`log(1 + x)`, exact near 0 as well; NaN below -1."""
 
 def log1p_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `log1p`: changes and returns `x`."""
+    """As `log1p`, in place: the tensor takes the result and is returned."""
 
 def log2(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """The logarithm to base 2."""
+    """The logarithm to base 2; NaN for negative numbers."""
 
 def log2_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `log2`: changes and returns `x`."""
+    """As `log2`, in place: the tensor takes the result and is returned."""
 
 def log_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `log`: changes and returns `x`."""
+    """As `log`, in place: the tensor takes the result and is returned."""
 
 def logaddexp(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
-    """`log(exp(x) + exp(y))` without overflow."""
+    """`log(exp(x) + exp(y))`, without overflow."""
 
 def logical_and(x: _Tensor, y: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """Whether both are true, element by element."""
+    """Whether both are true, that is not zero, element by element."""
 
 def logical_and_(x: _Tensor, y: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `logical_and`: changes and returns `x`."""
+    """As `logical_and`, in place: the tensor takes the result and is returned."""
 
 def logical_not(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """Whether an element is not true."""
+    """Whether each element is not true, that is zero."""
 
 def logical_not_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `logical_not`: changes and returns `x`."""
+    """As `logical_not`, in place: the tensor takes the result and is returned."""
 
 def logical_or(x: _Tensor, y: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """Whether one of them is true, element by element."""
+    """Whether at least one of them is true, that is not zero, element by element."""
 
 def logical_or_(x: _Tensor, y: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `logical_or`: changes and returns `x`."""
+    """As `logical_or`, in place: the tensor takes the result and is returned."""
 
 def logical_xor(x: _Tensor, y: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """Whether exactly one of them is true, element by element."""
+    """Whether exactly one of them is true, that is not zero, element by element."""
 
 def logical_xor_(x: _Tensor, y: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `logical_xor`: changes and returns `x`."""
+    """As `logical_xor`, in place: the tensor takes the result and is returned."""
 
 def logit_(x: _Tensor, eps: builtins.float | None = None, name: str | None = None) -> _Tensor:
-    """In-place form of `logit`: changes and returns `x`."""
+    """As `logit`, in place: the tensor takes the result and is returned."""
 
 long: DType
 
 def lt(
     x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None, *, out: _Tensor | None = None
 ) -> _Tensor:
-    """`x < y`, element by element."""
+    """Whether `x < y`, element by element."""
 
 def manual_seed(seed: builtins.int) -> _Generator:
-    """Makes everything random from here on repeatable; returns the generator."""
+    """Makes everything random from here on repeatable; `seed` by PyTorch's name."""
 
 def masked_fill_(x: _Tensor, mask: _Tensor, value: Any, name: str | None = None) -> _Tensor:
-    """In-place form of `masked_fill`: changes and returns `x`."""
+    """As `masked_fill`, in place: the tensor takes the result and is returned."""
 
 def masked_scatter_(x: _Tensor, mask: _Tensor, value: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `masked_scatter`: changes and returns `x`."""
+    """As `masked_scatter`, in place: the tensor takes the result and is returned."""
 
 def matmul(
     x: _Tensor,
@@ -953,7 +953,7 @@ def matmul(
     *,
     out: _Tensor | None = None,
 ) -> _Tensor:
-    """The matrix product over the last two dimensions, the others broadcast."""
+    """The matrix product over the last two axes, the others broadcast; `x @ y` means the same."""
 
 def maximum(
     x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None, *, out: _Tensor | None = None
@@ -969,7 +969,7 @@ def median(
     *,
     out: _Tensor | None = None,
 ) -> _Tensor | tuple[_Tensor, _Tensor]:
-    """The middle element along `axis` (of the flattened tensor by default); NaN if there is one."""
+    """The middle element along an axis; NaN if there is one among them."""
 
 def minimum(
     x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None, *, out: _Tensor | None = None
@@ -979,7 +979,7 @@ def minimum(
 mod = _remainder
 
 def mod_(x: Any, y: Any, name: str | None = None) -> _Tensor:
-    """In-place form of `remainder`: changes and returns `x`."""
+    """As `mod`, in place: the tensor takes the result and is returned."""
 
 def mul(
     x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None, *, out: _Tensor | None = None
@@ -987,10 +987,10 @@ def mul(
     """`x * y`, element by element."""
 
 def mul_(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
-    """In-place form of `multiply`: changes and returns `x`."""
+    """As `mul`, in place: the tensor takes the result and is returned."""
 
 def multigammaln_(x: _Tensor, p: builtins.int, name: str | None = None) -> _Tensor:
-    """In-place form of `multigammaln`: changes and returns `x`."""
+    """As `multigammaln`, in place: the tensor takes the result and is returned."""
 
 def multiply(
     x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None, *, out: _Tensor | None = None
@@ -998,7 +998,7 @@ def multiply(
     """`x * y`, element by element."""
 
 def multiply_(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
-    """In-place form of `multiply`: changes and returns `x`."""
+    """As `multiply`, in place: the tensor takes the result and is returned."""
 
 nan: builtins.float
 
@@ -1009,21 +1009,21 @@ def nan_to_num_(
     neginf: builtins.float | None = None,
     name: str | None = None,
 ) -> _Tensor:
-    """In-place form of `nan_to_num`: changes and returns `x`."""
+    """As `nan_to_num`, in place: the tensor takes the result and is returned."""
 
 def ne(
     x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None, *, out: _Tensor | None = None
 ) -> _Tensor:
-    """`x != y`, element by element."""
+    """Whether `x != y`, element by element."""
 
 def neg(x: _Tensor, name: str | None = None) -> _Tensor:
-    """`-x`."""
+    """Each element with the other sign; `-x` means the same."""
 
 def neg_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `neg`: changes and returns `x`."""
+    """As `neg`, in place: the tensor takes the result and is returned."""
 
 def negative(x: _Tensor, name: str | None = None) -> _Tensor:
-    """`-x`."""
+    """Each element with the other sign; `-x` means the same."""
 
 newaxis: None
 
@@ -1033,21 +1033,21 @@ def nextafter(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name
 def not_equal(
     x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None, *, out: _Tensor | None = None
 ) -> _Tensor:
-    """`x != y`, element by element."""
+    """Whether `x != y`, element by element."""
 
 def not_equal_(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
-    """In-place form of `not_equal`: changes and returns `x`."""
+    """As `not_equal`, in place: the tensor takes the result and is returned."""
 
 pi: builtins.float
 
 def polar(abs: _Tensor, angle: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """The complex numbers of a magnitude and an angle in radians."""
+    """The complex numbers that have a magnitude and an angle."""
 
 def polygamma_(x: _Tensor, n: builtins.int, name: str | None = None) -> _Tensor:
-    """In-place form of `polygamma`: changes and returns `x`."""
+    """As `polygamma`, in place: the tensor takes the result and is returned."""
 
 def pow_(x: Any, y: Any, name: str | None = None) -> _Tensor:
-    """In-place form of `pow`: changes and returns `x`."""
+    """As `pow`, in place: the tensor takes the result and is returned."""
 
 pstring: _NameOnly
 
@@ -1060,7 +1060,7 @@ def put_along_axis_(
     include_self: builtins.bool = True,
     broadcast: builtins.bool = True,
 ) -> _Tensor:
-    """In-place form of `put_along_axis`: changes and returns `x`."""
+    """As `put_along_axis`, in place: the tensor takes the result and is returned."""
 
 def quantile(
     x: _Tensor,
@@ -1072,37 +1072,37 @@ def quantile(
     *,
     out: _Tensor | None = None,
 ) -> _Tensor:
-    """What a fraction `q` of the elements over `axis` (all by default) lies below; NaN if one is NaN."""
+    """What a fraction `q` of the elements lies below; NaN if one of them is NaN."""
 
 raw: _NameOnly
 
 def real(x: _Tensor, name: str | None = None) -> _Tensor:
-    """The real part, a view of `x`."""
+    """The real part of complex numbers; it shares memory with `x`."""
 
 def reciprocal(x: _Tensor, name: str | None = None) -> _Tensor:
-    """`1 / x`."""
+    """`1 / x`, element by element; infinity at 0."""
 
 def reciprocal_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `reciprocal`: changes and returns `x`."""
+    """As `reciprocal`, in place: the tensor takes the result and is returned."""
 
 def remainder_(x: Any, y: Any, name: str | None = None) -> _Tensor:
-    """In-place form of `remainder`: changes and returns `x`."""
+    """As `remainder`, in place: the tensor takes the result and is returned."""
 
 def renorm_(x: _Tensor, p: builtins.float, axis: builtins.int, max_norm: builtins.float) -> _Tensor:
-    """In-place form of `renorm`: changes and returns `x`."""
+    """As `renorm`, in place: the tensor takes the result and is returned."""
 
 reverse = _flip
 
 def round_(x: _Tensor, decimals: builtins.int = 0, name: str | None = None) -> _Tensor:
-    """In-place form of `round`: changes and returns `x`."""
+    """As `round`, in place: the tensor takes the result and is returned."""
 
 row_stack = _vstack
 
 def rsqrt(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """`1 / sqrt(x)`."""
+    """`1 / sqrt(x)`, element by element; NaN for negative numbers."""
 
 def rsqrt_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `rsqrt`: changes and returns `x`."""
+    """As `rsqrt`, in place: the tensor takes the result and is returned."""
 
 def scale_(
     x: _Tensor,
@@ -1112,7 +1112,7 @@ def scale_(
     act: str | None = None,
     name: str | None = None,
 ) -> _Tensor:
-    """In-place form of `scale`: changes and returns `x`."""
+    """As `scale`, in place: the tensor takes the result and is returned."""
 
 def scatter_(
     x: _Tensor,
@@ -1122,58 +1122,58 @@ def scatter_(
     name: str | None = None,
     out: _Tensor | None = None,
 ) -> _Tensor:
-    """In-place form of `scatter`: changes and returns `x`."""
+    """As `scatter`, in place: the tensor takes the result and is returned."""
 
 def scatter_add_(input: _Tensor, dim: AxisLike, index: _Tensor, src: _Tensor) -> _Tensor:
-    """In-place form of `scatter_add`: changes and returns `x`."""
+    """As `scatter_add`, in place: the tensor takes the result and is returned."""
 
 short: DType
 
 def sigmoid(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """`1 / (1 + exp(-x))`."""
+    """`1 / (1 + exp(-x))`, element by element: any number mapped into (0, 1)."""
 
 def sigmoid_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `sigmoid`: changes and returns `x`."""
+    """As `sigmoid`, in place: the tensor takes the result and is returned."""
 
 def sign(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """-1, 0 or 1 by the sign of each element; of complex numbers, `x / |x|`."""
+    """-1, 0 or 1 by the sign of each element; of complex numbers `x / |x|`."""
 
 def sin(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """The sine."""
+    """The sine of each element, in radians."""
 
 def sin_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `sin`: changes and returns `x`."""
+    """As `sin`, in place: the tensor takes the result and is returned."""
 
 def sinc_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `sinc`: changes and returns `x`."""
+    """As `sinc`, in place: the tensor takes the result and is returned."""
 
 def sinh(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """The hyperbolic sine."""
+    """The hyperbolic sine of each element."""
 
 def sinh_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `sinh`: changes and returns `x`."""
+    """As `sinh`, in place: the tensor takes the result and is returned."""
 
 slice = slice_axes
 
 def sqrt(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """The square root; NaN for negative numbers."""
+    """The square root of each element; NaN for negative numbers."""
 
 def sqrt_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `sqrt`: changes and returns `x`."""
+    """As `sqrt`, in place: the tensor takes the result and is returned."""
 
 def square(x: _Tensor, name: str | None = None) -> _Tensor:
-    """`x * x`."""
+    """Each element times itself."""
 
 def square_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `square`: changes and returns `x`."""
+    """As `square`, in place: the tensor takes the result and is returned."""
 
 sub = _subtract
 
 def sub_(x: _Tensor, y: Any, name: str | None = None, *, alpha: Any = 1) -> _Tensor:
-    """In-place form of `subtract`: changes and returns `x`."""
+    """As `sub`, in place: the tensor takes the result and is returned."""
 
 def subtract_(x: _Tensor, y: Any, name: str | None = None, *, alpha: Any = 1) -> _Tensor:
-    """In-place form of `subtract`: changes and returns `x`."""
+    """As `subtract`, in place: the tensor takes the result and is returned."""
 
 def sum(
     x: _Tensor,
@@ -1184,34 +1184,34 @@ def sum(
     *,
     out: _Tensor | None = None,
 ) -> _Tensor:
-    """The sum over some axes (all by default). Booleans and 32-bit integers give int64."""
+    """The sum over some axes."""
 
 swapdims = _swapaxes
 take_along_dim = _take_along_axis
 
 def tan(x: _Tensor, name: str | None = None) -> _Tensor:
-    """The tangent."""
+    """The tangent of each element, in radians."""
 
 def tan_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `tan`: changes and returns `x`."""
+    """As `tan`, in place: the tensor takes the result and is returned."""
 
 def tanh(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent: any number mapped into (-1, 1)."""
 
 def tanh_(x: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `tanh`: changes and returns `x`."""
+    """As `tanh`, in place: the tensor takes the result and is returned."""
 
 def tril_(x: _Tensor, diagonal: builtins.int = 0, name: str | None = None) -> _Tensor:
-    """In-place form of `tril`: changes and returns `x`."""
+    """As `tril`, in place: the tensor takes the result and is returned."""
 
 def triu_(x: _Tensor, diagonal: builtins.int = 0, name: str | None = None) -> _Tensor:
-    """In-place form of `triu`: changes and returns `x`."""
+    """As `triu`, in place: the tensor takes the result and is returned."""
 
 def trunc(input: _Tensor, name: str | None = None) -> _Tensor:
-    """Rounds towards zero."""
+    """Each element rounded towards zero."""
 
 def trunc_(input: _Tensor, name: str | None = None) -> _Tensor:
-    """In-place form of `trunc`: changes and returns `x`."""
+    """As `trunc`, in place: the tensor takes the result and is returned."""
 
 uint16: DType
 uint32: DType

@@ -19,7 +19,7 @@ def fft(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The discrete Fourier transform along an axis, of `n` points (cut off or filled up with zeros)."""
+    """The discrete Fourier transform along an axis."""
 
 def fft2(
     x: Tensor,
@@ -30,7 +30,7 @@ def fft2(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The discrete Fourier transform over two axes, the last two by default, of `s` points."""
+    """The discrete Fourier transform over two axes."""
 
 def fftn(
     x: Tensor,
@@ -41,7 +41,7 @@ def fftn(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The discrete Fourier transform over `axes`: all of them by default, or the last ones if `s` is given."""
+    """The discrete Fourier transform over several axes."""
 
 def hfft(
     x: Tensor,
@@ -52,7 +52,7 @@ def hfft(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The transform of a signal of which the first half is given, the other being its conjugate: real numbers."""
+    """The Fourier transform of a signal given by its first half, the other being its conjugate."""
 
 def hfft2(
     x: Tensor,
@@ -63,7 +63,7 @@ def hfft2(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The transform over two axes of a signal given by half, the other half being conjugates: real numbers."""
+    """The transform over two axes of a signal given by half, the other half being conjugates."""
 
 def hfftn(
     x: Tensor,
@@ -74,7 +74,7 @@ def hfftn(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The transform of a signal given by half along the last of `axes`, the other half being conjugates."""
+    """The transform over several axes of a signal given by half, the other half being conjugates."""
 
 def ifft(
     x: Tensor,
@@ -151,7 +151,7 @@ def irfft(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The inverse of `rfft`. Give `n` for an odd number of points."""
+    """The inverse of `rfft`."""
 
 def irfft2(
     x: Tensor,
@@ -184,7 +184,7 @@ def rfft(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The first n // 2 + 1 numbers of the transform of real numbers; the others are conjugates of these."""
+    """The Fourier transform of real numbers along an axis, without its redundant half."""
 
 def rfft2(
     x: Tensor,
@@ -195,7 +195,7 @@ def rfft2(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The transform of real numbers over two axes; the last of them holds half a spectrum."""
+    """The Fourier transform of real numbers over two axes; the last of them holds half a spectrum."""
 
 def rfftn(
     x: Tensor,
@@ -206,4 +206,4 @@ def rfftn(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The transform of real numbers over `axes`; the last of them holds half a spectrum."""
+    """The Fourier transform of real numbers over several axes; the last of them holds half a spectrum."""

@@ -44,7 +44,7 @@ def det(x: Tensor, name: str | None = None) -> Tensor:
     """The determinant of square matrices."""
 
 def inv(x: Tensor, name: str | None = None) -> Tensor:
-    """The inverse of square matrices; a singular one raises ValueError."""
+    """The inverse of square matrices."""
 
 def matmul(
     x: Tensor,
@@ -55,4 +55,4 @@ def matmul(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The matrix product over the last two dimensions, the others broadcast."""
+    """The matrix product over the last two axes, the others broadcast; `x @ y` means the same."""

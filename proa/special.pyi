@@ -6,4 +6,4 @@ from proa.eager.tensor import Tensor
 from proa.ops.math.reduction import logsumexp as logsumexp
 
 def expm1(x: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """`exp(x) - 1`, exact also near 0."""
+    """`exp(x) - 1`, exact near 0 as well."""

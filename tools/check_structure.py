@@ -37,7 +37,9 @@ def large_folders(root: Path, allowed: Mapping[str, str] = LARGE_FOLDERS) -> Ite
     for tree in TREES:
         if not (root / tree).is_dir():
             continue
-        for folder in sorted([root / tree, *(path for path in (root / tree).rglob("*") if path.is_dir())]):
+        for folder in sorted(
+            [root / tree, *(path for path in (root / tree).rglob("*") if path.is_dir() and path.name != "__pycache__")]
+        ):
             entries = [
                 path for path in folder.iterdir() if path.name != "__pycache__" and not path.name.startswith(".")
             ]

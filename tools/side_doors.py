@@ -23,7 +23,7 @@ SIDE_DOORS: dict[str, str] = {
     "proa/core/tracebacks.py": "finds the files of packages whose frames are left out of tracebacks",
     "proa/device/handle.py": "a module of this room, or `proa.cuda` that the namespace makes, by kind of device",
     "proa/eager/dispatch.py": "`provide`: promotion casts, and operations are declared above the dispatcher",
-    "proa/eager/engine.py": "`provide`: the engine adds up gradients, and operations are declared above it",
+    "proa/eager/backward/engine.py": "`provide`: the engine adds up gradients, and operations are declared above it",
     "proa/eager/instrument.py": "observers reach layers and optimisers that a program has imported, without importing them",
     "proa/formats/paddle/reading/functions.py": "operators of detection models are those of paddle.vision, above this room",
     "proa/hapi/callbacks/writers.py": "looks for one of several packages that write logs",

@@ -12,7 +12,7 @@ switches (`modes.py`) and hooks (`hooks.py`). Here is what is built on them:
 
 from __future__ import annotations
 
-from ..eager.hooks import backward, grad
+from ..eager.backward.hooks import backward, grad
 from ..eager.modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .functional import jvp, vjp
 from .lazy import hessian, jacobian

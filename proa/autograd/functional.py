@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import index_error, type_error, value_error
+from ..eager.backward.engine import gradients, tensor_list, zeros_of
+from ..eager.backward.hooks import grad as plain_grad
 from ..eager.declare import PUBLIC
-from ..eager.engine import gradients, tensor_list, zeros_of
-from ..eager.hooks import grad as plain_grad
 from ..eager.modes import enable_grad
 from ..eager.series.derived import separate
 from ..eager.tensor import Tensor, tensor_from_data

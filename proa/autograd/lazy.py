@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import index_error, type_error, value_error
+from ..eager.backward.engine import gradients, zeros_of
 from ..eager.declare import PUBLIC
-from ..eager.engine import gradients, zeros_of
 from ..eager.tensor import Tensor, tensor_from_data
 
 

@@ -25,11 +25,11 @@ from typing import Any
 
 from ..core.dtype import is_differentiable
 from ..core.errors import type_error, value_error
+from ..eager.backward.engine import fit, zeros_of
+from ..eager.backward.saved import PackedValues, current_hooks
+from ..eager.backward.tape import OutputNode, changed_in_place, edge_of, stand_in, with_history
 from ..eager.binder import next_sequence
-from ..eager.engine import fit, zeros_of
 from ..eager.modes import no_grad
-from ..eager.saved import PackedValues, current_hooks
-from ..eager.tape import OutputNode, changed_in_place, edge_of, stand_in, with_history
 from ..eager.tensor import Tensor, alias
 from ..eager.views import check_in_place
 from ..ir.recorder import LOCAL

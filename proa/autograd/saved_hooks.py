@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import TracebackType
 
 from ..core.errors import type_error
-from ..eager.saved import Pack, Unpack
-from ..eager.tape import SAVED_HOOKS
+from ..eager.backward.saved import Pack, Unpack
+from ..eager.backward.tape import SAVED_HOOKS
 from ..ir.recorder import LOCAL
 
 

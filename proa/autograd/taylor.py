@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.errors import message, value_error
+from ..eager.backward.engine import _leading_to, zeros_of
+from ..eager.backward.tape import GradNode, OutputNode, PassNode, edge_of
 from ..eager.declare import PUBLIC
-from ..eager.engine import _leading_to, zeros_of
 from ..eager.modes import enable_grad
 from ..eager.series.calls import Call, Series
 from ..eager.series.derived import advance
-from ..eager.tape import GradNode, OutputNode, PassNode, edge_of
 from ..eager.tensor import Tensor
 from .functional import _call, _vectors
 

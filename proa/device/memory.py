@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ir.xla import jax_module
 from ..eager.annotations import DeviceLike
+from ..ir.xla import jax_module
 from .select import _device_of
 
 # Peaks at the last reset: PJRT's peak cannot be set back, so differences are reported.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import runtime_error
-from ..eager.engine import zeros_of
+from ..eager.backward.engine import zeros_of
 from ..eager.tensor import Tensor, wrap
 from ..eager.views import replace_value
 from ..ir.recorder import recording_gradients

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.errors import type_error
 from ..core.tracebacks import boundary
-from ..eager.engine import after_backward
+from ..eager.backward.engine import after_backward
 from ..eager.tensor import Tensor
 from ..nn.layer import Layer
 from .gradients import average_gradients, broadcast_from, require_equal

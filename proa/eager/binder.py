@@ -27,9 +27,9 @@ from ..core.tracebacks import trim
 from ..ir.keys import SCOPE, bound_source, key_source, value_source
 from ..ir.operation import NeedsPromotion, Operation, PrefersHost
 from ..ir.recorder import LOCAL, WrongPlace, after_record, extend
+from .backward.tape import NOT_SAVED, SAVED_HOOKS, Gradient, GradNode, pack_saved
 from .calling import MISSING
 from .signatures import DeferredSignature
-from .tape import NOT_SAVED, SAVED_HOOKS, Gradient, GradNode, pack_saved
 from .tensor import Tensor
 from .views import register_view
 

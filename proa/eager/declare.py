@@ -25,12 +25,12 @@ from ..ir.operation import Check, Operation, register
 from ..ir.recorder import LOCAL, set_scope
 from ..ir.traits import GivenTraits
 from .attaching import attach
+from .backward.derived import DerivedGradient
+from .backward.tape import Gradient, stand_in
 from .binder import RESERVED, Parameter, generate
 from .calling import MISSING, putting_off, with_options
-from .derived import DerivedGradient
 from .dispatch import as_operand, cast_for_scope, promote, record
 from .signatures import DeferredSignature, parameter_names, parameters_with_defaults
-from .tape import Gradient, stand_in
 from .tensor import Tensor, tensor_from_data
 from .variadic import VariadicGradient
 from .views import assign_in_place, register_view
@@ -149,9 +149,7 @@ def _declared_parameters(
     return parameters
 
 
-def _recording_function(
-    operation: Operation, parameters: list[Parameter], kernel: Callable[..., Any]
-) -> Any:
+def _recording_function(operation: Operation, parameters: list[Parameter], kernel: Callable[..., Any]) -> Any:
     """What is called in place of the kernel: it records the operation."""
     function = _recorder_of(operation, parameters)
     function.__name__ = function.__qualname__ = operation.name

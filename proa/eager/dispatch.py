@@ -19,9 +19,9 @@ from ..ir.capture import operand_of
 from ..ir.live import LiveNumber, LiveScalar
 from ..ir.operation import NeedsCast, Operation, PrefersHost
 from ..ir.recorder import LOCAL, WrongPlace, after_record, enter_place, flush_current, run_next_at_once, value_of
+from .backward.tape import NOT_SAVED, SAVED_HOOKS, GradNode, MultiGradNode, OutputNode, pack_saved
 from .binder import next_sequence
 from .moving import moved, put_whole
-from .tape import NOT_SAVED, SAVED_HOOKS, GradNode, MultiGradNode, OutputNode, pack_saved
 from .tensor import Tensor, alias, new_results, tensor_from_data
 
 _SCALARS = (float, int, bool, complex)

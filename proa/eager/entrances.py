@@ -7,7 +7,7 @@ call is nothing beside that.
 from __future__ import annotations
 
 from ..core.tracebacks import boundary
-from . import hooks  # noqa: F401 (attaches `backward`)
+from .backward import hooks  # noqa: F401 (attaches `backward`)
 from .tensor import Tensor
 
 _ENTRANCES = (

@@ -276,7 +276,7 @@ def _cut(original: Any) -> Any:
 _POINTS: tuple[tuple[str, str, str, Callable[[Any], Any]], ...] = (
     ("proa.nn.layer", "Layer", "__call__", _layer_call),
     ("proa.optimizer.optimizer", "Optimizer", "step", _phase("update")),
-    ("proa.eager.engine", "", "run_engine", _phase("backward")),
+    ("proa.eager.backward.engine", "", "run_engine", _phase("backward")),
     ("proa.ir.tiers.executables", "", "compile_program", _compile),
     ("proa.ir.recording.running", "", "note_late_read", _cut),
     ("proa.ir.recording.running", "", "run_on_numpy", _run_cold),

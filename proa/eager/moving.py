@@ -8,7 +8,7 @@ from typing import Any
 from ..core.place import Place
 from ..ir import meshes
 from ..ir.recorder import value_of
-from .tape import PassNode, edge_of
+from .backward.tape import PassNode, edge_of
 from .tensor import Tensor, wrap
 
 

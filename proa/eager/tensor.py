@@ -25,11 +25,11 @@ from ..ir.meshes import devices_of, readable
 from ..ir.process.forking import State as ForkState
 from ..ir.process.forking import host_array
 from ..ir.recorder import LOCAL, Failure, value_of
+from ..ir.recording.mode import Mode
 from ..ir.sizes.known import known_value, lose_sizes, mark_sizes, objects_held, sizes_held
 from ..ir.tiers import cupy_tier
-from .annotations import DTypeLike, DeviceLike
-from ..ir.recording.mode import Mode
 from ..ir.xla import started_jax
+from .annotations import DeviceLike, DTypeLike
 
 _names = itertools.count()
 
@@ -454,7 +454,7 @@ class Tensor:
         """
         found: Any = self._grad
         if found is None and self._zeroed:
-            from .engine import zeros_of
+            from .backward.engine import zeros_of
 
             found = self._grad = zeros_of(self._aval)
         return found

@@ -10,14 +10,32 @@ from proa.core.dtype import DType
 from proa.core.place import Place
 from proa.core.size import Size, TensorSize
 from proa.device.handle import Device
-from proa.distributed.mesh import ProcessMesh
-from proa.distributed.placement import Placement
+from proa.distributed.meshes.mesh import ProcessMesh
+from proa.distributed.meshes.placement import Placement
 from proa.eager.annotations import AxisLike, DeviceLike, DTypeLike, Number, ShapeLike, SizesLike, TensorLike
-from proa.eager.hooks import Hook, RemovableHandle
+from proa.eager.backward.hooks import Hook, RemovableHandle
 from proa.ops.create.storage import VarType
 
 class Tensor:
-    """An n-dimensional array with Paddle's semantics."""
+    """An array of numbers of one type, on one device, with a gradient if that is wanted.
+
+    Tensors are made by `to_tensor`, by creation functions and by operations. Operations are recorded and run when a value
+    is looked at.
+
+    Args:
+        data: numbers to copy.
+        dtype: their type.
+        place: where they lie.
+        stop_gradient: whether no gradient is wanted.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> (x * x).sum().backward()
+        >>> x.grad.tolist()
+        [2.0, 4.0]
+        >>> x
+        Tensor(shape=[2], dtype=float32, place=Place(cpu), stop_gradient=False,
+               [1., 2.])"""
 
     __slots__: builtins.tuple[builtins.str, ...]
     _grad: Tensor | None
@@ -44,44 +62,63 @@ class Tensor:
         self, data: Any = None, dtype: Any = None, place: DeviceLike | None = None, stop_gradient: builtins.bool = True
     ) -> None: ...
     @property
-    def shape(self) -> Size: ...
+    def shape(self) -> Size:
+        """The dimensions, as a list."""
     @property
-    def dtype(self) -> DType: ...
+    def dtype(self) -> DType:
+        """The type of the elements."""
     @property
-    def ndim(self) -> builtins.int: ...
+    def ndim(self) -> builtins.int:
+        """The number of axes."""
     @property
-    def size(self) -> TensorSize: ...
+    def size(self) -> TensorSize:
+        """The number of elements; called, the shape or one dimension of it."""
     @property
-    def place(self) -> Place: ...
+    def place(self) -> Place:
+        """Where the tensor lies."""
     @property
-    def itemsize(self) -> builtins.int: ...
+    def itemsize(self) -> builtins.int:
+        """How many bytes an element has."""
     @property
-    def nbytes(self) -> builtins.int: ...
-    def dim(self) -> builtins.int: ...
+    def nbytes(self) -> builtins.int:
+        """How many bytes all elements have together."""
+    def dim(self) -> builtins.int:
+        """The number of axes."""
     ndimension = dim
-    def element_size(self) -> builtins.int: ...
-    def is_dense(self) -> builtins.bool: ...
-    def is_sparse(self) -> builtins.bool: ...
-    def is_selected_rows(self) -> builtins.bool: ...
+    def element_size(self) -> builtins.int:
+        """How many bytes an element has."""
+    def is_dense(self) -> builtins.bool:
+        """Whether all elements are stored; true for every tensor but sparse ones."""
+    def is_sparse(self) -> builtins.bool:
+        """Whether only elements that are not zero are stored."""
+    def is_selected_rows(self) -> builtins.bool:
+        """Whether only some rows are stored: never, gradients are dense here."""
     def __len__(self) -> builtins.int: ...
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name of the tensor; one is made where none was given."""
     @name.setter
     def name(self, value: str) -> None: ...
     @property
-    def inplace_version(self) -> builtins.int: ...
+    def inplace_version(self) -> builtins.int:
+        """How many times the value was changed in place."""
     @property
-    def is_leaf(self) -> builtins.bool: ...
+    def is_leaf(self) -> builtins.bool:
+        """Whether the tensor is no result of an operation on the tape."""
     @property
-    def grad_fn(self) -> Any: ...
+    def grad_fn(self) -> Any:
+        """The operation that the tensor came from, on the tape; None for one that was not computed."""
     @property
-    def requires_grad(self) -> builtins.bool: ...
+    def requires_grad(self) -> builtins.bool:
+        """Whether the gradient is wanted; the opposite of `stop_gradient`."""
     @requires_grad.setter
     def requires_grad(self, value: builtins.bool) -> None: ...
     @property
-    def is_cpu(self) -> builtins.bool: ...
+    def is_cpu(self) -> builtins.bool:
+        """Whether the tensor lies in the memory of the host."""
     @property
-    def is_cuda(self) -> builtins.bool: ...
+    def is_cuda(self) -> builtins.bool:
+        """Whether the tensor lies on a GPU."""
     def _data(self) -> Any:
         """The value itself, a NumPy or JAX array; runs what it waits for."""
     def numpy(self, writable_ref: builtins.bool = False) -> numpy.ndarray:
@@ -89,8 +126,9 @@ class Tensor:
     def _read(self) -> Any:
         """The value for code outside of the package: sizes in it lose their expressions there."""
     def item(self, *args: builtins.int) -> Any:
-        """The one element (or the one at the given position) as a Python number."""
-    def tolist(self) -> Any: ...
+        """The one element, or the one at a position, as a Python number."""
+    def tolist(self) -> Any:
+        """The elements as Python numbers, in nested lists."""
     def _scalar(self, what: str) -> Any: ...
     def __bool__(self) -> builtins.bool: ...
     def __int__(self) -> builtins.int: ...
@@ -107,12 +145,14 @@ class Tensor:
     _print_prefix: builtins.str
     def __hash__(self) -> builtins.int: ...
     @property
-    def grad(self) -> Tensor | None: ...
+    def grad(self) -> Tensor | None:
+        """The gradient that backward passes have added up, or None."""
     @grad.setter
     def grad(self, value: Tensor | None) -> None: ...
     @grad.deleter
     def grad(self) -> None: ...
-    def gradient(self) -> numpy.ndarray | None: ...
+    def gradient(self) -> numpy.ndarray | None:
+        """The gradient as a NumPy array, or None."""
     def clear_gradient(self, set_to_zero: builtins.bool = True) -> None:
         """Sets a gradient that is there to zeros, or takes it away."""
     def clear_grad(self) -> None:
@@ -130,12 +170,12 @@ class Tensor:
     def __reduce__(self) -> Any: ...
     @property
     def T(self) -> Tensor:
-        """`x` with its axes in reverse order. Shares memory with `x`."""
+        """The tensor with its axes in reverse order; the result shares memory with it."""
     def __abs__(self, name: str | None = None) -> Tensor:
-        """The absolute value; of complex numbers, their modulus. The gradient at 0 is 0."""
+        """The absolute value of each element; of complex numbers, their modulus."""
     def __add__(self, y: Tensor | complex, name: str | None = None) -> Tensor: ...
     def __and__(self, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
-        """The bits that both have; of booleans, logical and."""
+        """The bits that both have; of booleans, logical and. `x & y` means the same."""
     __array_ufunc__: Any
     __c_dlpack_exchange_api__: Any
     def __contains__(self, item: Any) -> builtins.bool:
@@ -146,40 +186,41 @@ class Tensor:
     def __div__(self, other: Any) -> Tensor: ...
     __dlpack_c_exchange_api__: Any
     def __eq__(self, y: Any) -> Any: ...  # type: ignore[override]
-    def __floordiv__(self, y: TensorLike) -> Tensor: ...
+    def __floordiv__(self, y: TensorLike) -> Tensor:
+        """The quotient rounded down, as `x // y` gives it."""
     def __ge__(self, y: Tensor | complex, name: str | None = None) -> Tensor:
-        """`x >= y`, element by element."""
+        """Whether `x >= y`, element by element."""
     def __getitem__(self, item: Any) -> Tensor:
         """`x[item]`; basic indexing shares memory with `x`."""
     def __gt__(self, y: Tensor | complex, name: str | None = None) -> Tensor:
-        """`x > y`, element by element."""
+        """Whether `x > y`, element by element."""
     def __invert__(self, out: Tensor | None = None, name: str | None = None) -> Tensor:
-        """The other bits; of booleans, logical not."""
+        """All bits turned; of booleans, logical not. `~x` means the same."""
     def __iter__(self) -> Iterator[Tensor]:
         """The slices of `x` along its first axis; they share memory with it."""
     def __le__(self, y: Tensor | complex, name: str | None = None) -> Tensor:
-        """`x <= y`, element by element."""
+        """Whether `x <= y`, element by element."""
     def __long__(self) -> builtins.int: ...
     def __lshift__(self, y: Any, is_arithmetic: builtins.bool = True) -> Tensor: ...
     def __lt__(self, y: Tensor | complex, name: str | None = None) -> Tensor:
-        """`x < y`, element by element."""
+        """Whether `x < y`, element by element."""
     def __matmul__(
         self, y: Tensor, transpose_x: builtins.bool = False, transpose_y: builtins.bool = False, name: str | None = None
     ) -> Tensor:
-        """The matrix product over the last two dimensions, the others broadcast."""
+        """The matrix product over the last two axes, the others broadcast; `x @ y` means the same."""
     def __mod__(self, y: Any) -> Tensor: ...
     def __mul__(self, y: Tensor | complex, name: str | None = None) -> Tensor:
         """`x * y`, element by element."""
     def __ne__(self, y: Any) -> Any: ...  # type: ignore[override]
     def __neg__(self, name: str | None = None) -> Tensor:
-        """`-x`."""
+        """Each element with the other sign; `-x` means the same."""
     def __nonzero__(self) -> builtins.bool: ...
     def __or__(self, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
-        """The bits that one of them has; of booleans, logical or."""
+        """The bits that at least one of them has; of booleans, logical or. `x | y` means the same."""
     def __pos__(self, name: str | None = None) -> Tensor:
         """`+x`: the same tensor."""
     def __pow__(self, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """`x ** y`, element by element."""
+        """`x` to the power `y`, element by element."""
     def __radd__(self, other: Any) -> Tensor: ...
     def __rand__(self, y: Any) -> Tensor: ...
     def __rdiv__(self, other: Any) -> Tensor: ...
@@ -202,7 +243,7 @@ class Tensor:
     def __tvm_ffi_env_stream__(self) -> Any:
         """RuntimeError: XLA does not hand out its streams."""
     def __xor__(self, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
-        """The bits that exactly one of them has; of booleans, exclusive or."""
+        """The bits that exactly one of them has; of booleans, exclusive or. `x ^ y` means the same."""
     def _bump_inplace_version(self) -> None:
         """Counts a change that was made from outside."""
     def _clear(self) -> None:
@@ -248,35 +289,35 @@ class Tensor:
         """Which library computes is the compiler's choice."""
     def _zero_grads(self) -> None: ...
     def abs(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The absolute value; of complex numbers, their modulus. The gradient at 0 is 0."""
+        """The absolute value of each element; of complex numbers, their modulus."""
     def abs_(self, name: str | None = None) -> Tensor:
-        """In-place form of `abs`: changes and returns `x`."""
+        """As `abs`, in place: the tensor takes the result and is returned."""
     def acos(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The angle whose cosine is `x`; NaN outside [-1, 1]."""
+        """The angle, in radians, whose cosine is `x`; NaN outside [-1, 1]."""
     def acos_(self, name: str | None = None) -> Tensor:
-        """In-place form of `acos`: changes and returns `x`."""
+        """As `acos`, in place: the tensor takes the result and is returned."""
     def acosh(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The number, not below 0, whose hyperbolic cosine is `x`; NaN below 1."""
     def acosh_(self, name: str | None = None) -> Tensor:
-        """In-place form of `acosh`: changes and returns `x`."""
+        """As `acosh`, in place: the tensor takes the result and is returned."""
     def add(self, y: Any, name: str | None = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
         """`x + alpha * y`, element by element."""
     def add_(self, y: Any, name: str | None = None, *, alpha: Any = 1) -> Tensor:
-        """In-place form of `add`: changes and returns `x`."""
+        """As `add`, in place: the tensor takes the result and is returned."""
     def add_n(self, name: str | None = None) -> Tensor:
-        """The sum of tensors of one shape and data type, element by element."""
+        """The sum of several tensors of one shape and type, element by element."""
     def addmm(
         self, x: Tensor, y: Tensor, beta: builtins.float = 1.0, alpha: builtins.float = 1.0, name: str | None = None
     ) -> Tensor:
-        """`beta * input + alpha * (x @ y)` for matrices; `input` is broadcast to the product."""
+        """`beta * input + alpha * (x @ y)` for matrices."""
     def addmm_(
         self, x: Tensor, y: Tensor, beta: builtins.float = 1.0, alpha: builtins.float = 1.0, name: str | None = None
     ) -> Tensor:
-        """In-place form of `addmm`: changes and returns `x`."""
+        """As `addmm`, in place: the tensor takes the result and is returned."""
     def all(
         self, axis: Any = None, keepdim: builtins.bool = False, name: str | None = None, *, out: Tensor | None = None
     ) -> Tensor:
-        """Whether all elements over some axes (all by default) are true, that is not zero."""
+        """Whether all elements over some axes are true, that is not zero."""
     def allclose(
         self,
         y: Tensor | complex,
@@ -285,25 +326,25 @@ class Tensor:
         equal_nan: builtins.bool = False,
         name: str | None = None,
     ) -> Tensor:
-        """Whether all elements are close (see `isclose`): one boolean."""
+        """Whether all elements are close, as `isclose` judges."""
     def amax(
         self, axis: Any = None, keepdim: builtins.bool = False, name: str | None = None, *, out: Tensor | None = None
     ) -> Tensor:
-        """The largest element over some axes; the same as `max`."""
+        """The largest element over some axes; equal ones share the gradient."""
     def amin(
         self, axis: Any = None, keepdim: builtins.bool = False, name: str | None = None, *, out: Tensor | None = None
     ) -> Tensor:
-        """The smallest element over some axes; the same as `min`."""
+        """The smallest element over some axes; equal ones share the gradient."""
     def angle(self, name: str | None = None) -> Tensor:
         """The angle of complex numbers, from -pi to pi; of real ones, 0 or pi."""
     def any(
         self, axis: Any = None, keepdim: builtins.bool = False, name: str | None = None, *, out: Tensor | None = None
     ) -> Tensor:
-        """Whether any element over some axes (all by default) is true, that is not zero."""
+        """Whether any element over some axes is true, that is not zero."""
     def apply(self, func: Callable[[Tensor], Any]) -> Tensor:
-        """`func(x)`, for a tensor whose gradient is not wanted; `x` itself where `func` gives None."""
+        """`func(x)`; the tensor itself where `func` gives None."""
     def apply_(self, func: Callable[[Tensor], Any]) -> Tensor:
-        """Lets the tensor become `func(x)`, whatever its shape and data type."""
+        """Lets the tensor become `func(x)`, whatever its shape and type, and returns it."""
     def argmax(
         self,
         axis: AxisLike | None = None,
@@ -311,7 +352,7 @@ class Tensor:
         dtype: DTypeLike = "int64",
         name: str | None = None,
     ) -> Tensor:
-        """The position of the largest element along `axis` (in the flattened tensor by default)."""
+        """The position of the largest element along an axis."""
     def argmin(
         self,
         axis: AxisLike | None = None,
@@ -319,7 +360,7 @@ class Tensor:
         dtype: DTypeLike = "int64",
         name: str | None = None,
     ) -> Tensor:
-        """The position of the smallest element along `axis` (in the flattened tensor by default)."""
+        """The position of the smallest element along an axis."""
     def argsort(
         self,
         axis: builtins.int = -1,
@@ -327,43 +368,43 @@ class Tensor:
         stable: builtins.bool = False,
         name: str | None = None,
     ) -> Tensor:
-        """Positions that sort `x` along `axis`. Equal elements keep their order, `stable` or not."""
+        """Positions that sort a tensor along an axis. Equal elements keep their order."""
     def argwhere(self) -> Tensor:
-        """Positions of the elements that are not zero, one row each. Looks at the values."""
+        """Positions of the elements that are not zero, one row each. It looks at the values."""
     def as_complex(self, name: str | None = None) -> Tensor:
-        """Pairs in the last axis as complex numbers. Shares memory with `x`."""
+        """Pairs in the last axis as complex numbers; the result shares memory with `x`."""
     def as_real(self, name: str | None = None) -> Tensor:
-        """Complex numbers as pairs in a new last axis. Shares memory with `x`."""
+        """Complex numbers as pairs in a new last axis; the result shares memory with `x`."""
     def as_strided(
         self, shape: ShapeLike, stride: SizesLike, offset: builtins.int = 0, name: str | None = None
     ) -> Tensor:
-        """`x` with a shape and strides (counted in elements) of one's own, from `offset` (counted in bytes, as Paddle does)."""
+        """A tensor with a shape and strides of one's own; the result shares memory with `x`."""
     def asin(self, name: str | None = None) -> Tensor:
-        """The angle whose sine is `x`; NaN outside [-1, 1]."""
+        """The angle, in radians, whose sine is `x`; NaN outside [-1, 1]."""
     def asin_(self, name: str | None = None) -> Tensor:
-        """In-place form of `asin`: changes and returns `x`."""
+        """As `asin`, in place: the tensor takes the result and is returned."""
     def asinh(self, name: str | None = None) -> Tensor:
         """The number whose hyperbolic sine is `x`."""
     def asinh_(self, name: str | None = None) -> Tensor:
-        """In-place form of `asinh`: changes and returns `x`."""
+        """As `asinh`, in place: the tensor takes the result and is returned."""
     def astype(self, dtype: DTypeLike | None) -> Tensor:
         """The numbers in another type; the tensor itself if it has that type already."""
     def atan(self, name: str | None = None) -> Tensor:
-        """The angle whose tangent is `x`."""
+        """The angle, in radians between -pi/2 and pi/2, whose tangent is `x`."""
     def atan2(self, y: Tensor | complex, name: str | None = None) -> Tensor:
-        """The angle of the point (y, x), between -pi and pi; integers give float64."""
+        """The angle in radians, between -pi and pi, of the point whose ordinate is `x` and whose abscissa is `y`."""
     def atan_(self, name: str | None = None) -> Tensor:
-        """In-place form of `atan`: changes and returns `x`."""
+        """As `atan`, in place: the tensor takes the result and is returned."""
     def atanh(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The number whose hyperbolic tangent is `x`; NaN outside [-1, 1]."""
+        """The number whose hyperbolic tangent is `x`; NaN outside [-1, 1], infinite at the ends."""
     def atanh_(self, name: str | None = None) -> Tensor:
-        """In-place form of `atanh`: changes and returns `x`."""
+        """As `atanh`, in place: the tensor takes the result and is returned."""
     def atleast_1d(self, *inputs: Any, name: str | None = None) -> Any:
-        """Each input with one dimension at least; itself if it has that already, a list for several inputs."""
+        """Tensors with one axis at least."""
     def atleast_2d(self, *inputs: Any, name: str | None = None) -> Any:
-        """Each input with two dimensions at least; new ones are in front."""
+        """Tensors with two axes at least; new ones are in front."""
     def atleast_3d(self, *inputs: Any, name: str | None = None) -> Any:
-        """Each input with three dimensions at least: [n] becomes [1, n, 1], [m, n] becomes [m, n, 1]."""
+        """Tensors with three axes at least: [n] becomes [1, n, 1], [m, n] becomes [m, n, 1]."""
     def backward(
         self,
         grad_tensor: Tensor | None = None,
@@ -371,29 +412,29 @@ class Tensor:
         *,
         dump_backward_graph_path: str | None = None,
     ) -> None:
-        """Adds the gradients of this tensor to the `.grad` of the leaves it was computed from."""
+        """Adds the gradients of this tensor to the `.grad` of the leaves that it was computed from."""
     def baddbmm(
         self, x: Tensor, y: Tensor, beta: builtins.float = 1.0, alpha: builtins.float = 1.0, name: str | None = None
     ) -> Tensor:
-        """`beta * input + alpha * (x @ y)` for batches of matrices; `input` is broadcast to the product."""
+        """`beta * input + alpha * (x @ y)` for batches of matrices."""
     def baddbmm_(
         self, x: Tensor, y: Tensor, beta: builtins.float = 1.0, alpha: builtins.float = 1.0, name: str | None = None
     ) -> Tensor:
-        """In-place form of `baddbmm`: changes and returns `x`."""
+        """As `baddbmm`, in place: the tensor takes the result and is returned."""
     def bernoulli_(self, p: Any = 0.5, name: str | None = None) -> Tensor:
-        """Fills `x` with ones, each with probability `p`, and zeros."""
+        """Fills `x` with ones, each with probability `p`, and zeros, and returns it."""
     def bfloat16(self) -> Tensor:
         """The numbers as bfloat16; the tensor itself if they are that already."""
     def bincount(self, weights: Tensor | None = None, minlength: Any = 0, name: str | None = None) -> Tensor:
-        """How often each of the numbers 0, 1, 2 … occurs in a vector of integers; with `weights`, their sums."""
+        """How often each of the numbers 0, 1, 2 … occurs in a vector."""
     def bitwise_and(self, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
-        """The bits that both have; of booleans, logical and."""
+        """The bits that both have; of booleans, logical and. `x & y` means the same."""
     def bitwise_and_(self, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
-        """In-place form of `bitwise_and`: changes and returns `x`."""
+        """As `bitwise_and`, in place: the tensor takes the result and is returned."""
     def bitwise_invert(self, out: Tensor | None = None, name: str | None = None) -> Tensor:
-        """The other bits; of booleans, logical not."""
+        """All bits turned; of booleans, logical not. `~x` means the same."""
     def bitwise_invert_(self, out: Tensor | None = None, name: str | None = None) -> Tensor:
-        """In-place form of `bitwise_not`: changes and returns `x`."""
+        """As `bitwise_invert`, in place: the tensor takes the result and is returned."""
     def bitwise_left_shift(
         self, y: Any, is_arithmetic: builtins.bool = True, out: Tensor | None = None, name: str | None = None
     ) -> Tensor:
@@ -401,44 +442,44 @@ class Tensor:
     def bitwise_left_shift_(
         self, y: Any, is_arithmetic: builtins.bool = True, out: Tensor | None = None, name: str | None = None
     ) -> Tensor:
-        """In-place form of `bitwise_left_shift`: changes and returns `x`."""
+        """As `bitwise_left_shift`, in place: the tensor takes the result and is returned."""
     def bitwise_not(self, out: Tensor | None = None, name: str | None = None) -> Tensor:
-        """The other bits; of booleans, logical not."""
+        """All bits turned; of booleans, logical not. `~x` means the same."""
     def bitwise_not_(self, out: Tensor | None = None, name: str | None = None) -> Tensor:
-        """In-place form of `bitwise_not`: changes and returns `x`."""
+        """As `bitwise_not`, in place: the tensor takes the result and is returned."""
     def bitwise_or(self, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
-        """The bits that one of them has; of booleans, logical or."""
+        """The bits that at least one of them has; of booleans, logical or. `x | y` means the same."""
     def bitwise_or_(self, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
-        """In-place form of `bitwise_or`: changes and returns `x`."""
+        """As `bitwise_or`, in place: the tensor takes the result and is returned."""
     def bitwise_right_shift(
         self, y: Any, is_arithmetic: builtins.bool = True, out: Tensor | None = None, name: str | None = None
     ) -> Tensor:
-        """`x >> y`; an arithmetic shift fills with the sign, a logical one with zeros."""
+        """`x >> y`, filled with the sign, or with zeros."""
     def bitwise_right_shift_(
         self, y: Any, is_arithmetic: builtins.bool = True, out: Tensor | None = None, name: str | None = None
     ) -> Tensor:
-        """In-place form of `bitwise_right_shift`: changes and returns `x`."""
+        """As `bitwise_right_shift`, in place: the tensor takes the result and is returned."""
     def bitwise_xor(self, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
-        """The bits that exactly one of them has; of booleans, exclusive or."""
+        """The bits that exactly one of them has; of booleans, exclusive or. `x ^ y` means the same."""
     def bitwise_xor_(self, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
-        """In-place form of `bitwise_xor`: changes and returns `x`."""
+        """As `bitwise_xor`, in place: the tensor takes the result and is returned."""
     @property
     def block(self) -> Any:
-        """The block of a variable; for a tensor of dynamic code the one that a program would get it into, as in Paddle."""
+        """The block of a program that the tensor belongs to; of a tensor of eager code, the one that would take it."""
     def block_diag(self, name: str | None = None) -> Tensor:
-        """One matrix with the given ones along its diagonal; a vector counts as a row, a number as 1 by 1."""
+        """One matrix with the given ones along its diagonal."""
     def bmm(self, y: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Products of two batches of matrices, one by one; no broadcasting."""
+        """Products of two batches of matrices, one by one; nothing is broadcast."""
     def bool(self) -> Tensor:
         """The numbers as bool; the tensor itself if they are that already."""
     def broadcast_shape(self, y_shape: Any) -> list[builtins.int]:
-        """The shape that two shapes are broadcast to; ValueError if they cannot be."""
+        """The shape that two shapes broadcast to."""
     def broadcast_shapes(self, *shapes: Any) -> list[builtins.int]:
-        """The shape that any number of shapes are broadcast to; ValueError if they cannot be."""
+        """The shape that any number of shapes broadcast to."""
     def broadcast_tensors(self, name: str | None = None) -> list[Tensor]:
         """Tensors expanded to their common shape."""
     def broadcast_to(self, shape: ShapeLike, name: str | None = None) -> Tensor:
-        """`x` expanded to a shape; see `expand`."""
+        """A tensor repeated to a shape; see `expand`."""
     def bucketize(
         self,
         sorted_sequence: Tensor,
@@ -448,15 +489,15 @@ class Tensor:
         *,
         out: Tensor | None = None,
     ) -> Tensor:
-        """The number of the interval between sorted boundaries (a vector) that elements are in."""
+        """The number of the interval between sorted boundaries that each element is in."""
     def byte(self) -> Tensor:
         """The numbers as uint8; the tensor itself if they are that already."""
     def cast(self, dtype: DTypeLike | None) -> Tensor:
-        """A new tensor with the numbers of `x` in another data type."""
+        """A new tensor with the numbers of `x` in another type."""
     def cast_(self, dtype: DTypeLike | None) -> Tensor:
-        """In-place form of `cast`: changes and returns `x`."""
+        """As `cast`, in place: the tensor takes the result and is returned."""
     def cauchy_(self, loc: Any = 0, scale: Any = 1, name: str | None = None) -> Tensor:
-        """Fills `x` with numbers from a Cauchy distribution."""
+        """Fills `x` with numbers from a Cauchy distribution and returns it."""
     def cdist(
         self,
         y: Tensor,
@@ -464,75 +505,75 @@ class Tensor:
         compute_mode: str = "use_mm_for_euclid_dist_if_necessary",
         name: str | None = None,
     ) -> Tensor:
-        """The `p`-norm of the difference of every row of `x` and every row of `y`, batches broadcast."""
+        """The distances of every row of `x` from every row of `y`."""
     def cdouble(self) -> Tensor:
         """The numbers as complex128; the tensor itself if they are that already."""
     def ceil(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Rounds up."""
+        """Each element rounded up to a whole number."""
     def ceil_(self, name: str | None = None) -> Tensor:
-        """In-place form of `ceil`: changes and returns `x`."""
+        """As `ceil`, in place: the tensor takes the result and is returned."""
     def cfloat(self) -> Tensor:
         """The numbers as complex64; the tensor itself if they are that already."""
     def char(self) -> Tensor:
         """The numbers as int8; the tensor itself if they are that already."""
     def cholesky(self, upper: builtins.bool = False, name: str | None = None) -> Tensor:
-        """The triangular factor of positive definite matrices: `x = L L^H`, or `U^H U` with `upper`."""
+        """The triangular factor of positive definite matrices: `x = L L^H`."""
     def cholesky_inverse(self, upper: builtins.bool = False, name: str | None = None) -> Tensor:
         """The inverse of a matrix, given the factor that `cholesky` makes of it."""
     def cholesky_solve(self, y: Tensor, upper: builtins.bool = False, name: str | None = None) -> Tensor:
-        """The solution of `A z = x`, given the factor `y` of `A` that `cholesky` makes."""
+        """The solution of `A z = x`, given the factor of `A` that `cholesky` makes."""
     def chunk(self, chunks: Any, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
-        """`x` cut along an axis into `chunks` equal parts."""
+        """A tensor cut along an axis into equal parts."""
     def clamp(self, min: Any = None, max: Any = None, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Every element moved into [min, max]. The gradient is 1 inside and at the limits, else 0."""
+        """Every element moved into the range from `min` to `max`."""
     def clamp_(self, min: Number | None = None, max: Number | None = None, name: str | None = None) -> Tensor:
-        """In-place form of `clip`: changes and returns `x`, whose type stays."""
+        """As `paddle.clip`, in place: `x` takes the result, in its own type, and is returned."""
     def clip(self, min: Any = None, max: Any = None, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Every element moved into [min, max]. The gradient is 1 inside and at the limits, else 0."""
+        """Every element moved into the range from `min` to `max`."""
     def clip_(self, min: Number | None = None, max: Number | None = None, name: str | None = None) -> Tensor:
-        """In-place form of `clip`: changes and returns `x`, whose type stays."""
+        """As `paddle.clip`, in place: `x` takes the result, in its own type, and is returned."""
     def clone(self, name: str | None = None) -> Tensor:
-        """A copy of `x` that its gradient flows back through."""
+        """A copy of `x` through which its gradient flows back."""
     def coalesce(self, name: str | None = None) -> Tensor:
         """The elements in order, those at the same position added up."""
     def cols(self) -> Any:
-        """Of a sparse CSR tensor only."""
+        """Of a sparse CSR tensor only; see `paddle.sparse`."""
     def combinations(
         self, r: builtins.int = 2, with_replacement: builtins.bool = False, name: str | None = None
     ) -> Tensor:
-        """Every way of taking `r` elements of a vector, in their order, a row for each."""
+        """Every way of taking some elements of a vector, in their order, a row for each."""
     def complex128(self) -> Tensor:
         """The numbers as complex128; the tensor itself if they are that already."""
     def complex64(self) -> Tensor:
         """The numbers as complex64; the tensor itself if they are that already."""
     def concat(self, axis: AxisLike = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Tensors joined along an existing axis; all other dimensions are equal."""
+        """Tensors joined along an existing axis."""
     def cond(self, p: Any = None, name: str | None = None) -> Tensor:
         """The condition number: the norm of matrices times the norm of their inverses."""
     def conj(self, name: str | None = None) -> Tensor:
-        """The complex conjugate."""
+        """The complex conjugate of each element; real numbers stay as they are."""
     def contiguous(self) -> Tensor:
         """The tensor itself; where its elements did not lie one after the other, it has a memory of its own from now on."""
     def copy_(self, other: TensorLike, blocking: builtins.bool = True) -> Tensor:
-        """Copies the numbers of another tensor of the same shape and type. Neither history nor version"""
+        """Copies the numbers of another tensor and returns the tensor. Neither its history nor its version changes."""
     def copysign(self, y: Tensor | complex, name: str | None = None) -> Tensor:
         """The magnitude of `x` with the sign of `y`; a zero has a sign as well."""
     def copysign_(self, y: Tensor | complex, name: str | None = None) -> Tensor:
-        """In-place form of `copysign`: changes and returns `x`."""
+        """As `copysign`, in place: the tensor takes the result and is returned."""
     def corrcoef(self, rowvar: builtins.bool = True, name: str | None = None) -> Tensor:
-        """The correlations of variables: their covariances divided by their deviations, from -1 to 1."""
+        """The correlations of variables: their covariances divided by their deviations."""
     def cos(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The cosine."""
+        """The cosine of each element, in radians."""
     def cos_(self, name: str | None = None) -> Tensor:
-        """In-place form of `cos`: changes and returns `x`."""
+        """As `cos`, in place: the tensor takes the result and is returned."""
     def cosh(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The hyperbolic cosine."""
+        """The hyperbolic cosine of each element."""
     def cosh_(self, name: str | None = None) -> Tensor:
-        """In-place form of `cosh`: changes and returns `x`."""
+        """As `cosh`, in place: the tensor takes the result and is returned."""
     def count_nonzero(
         self, axis: AxisLike | None = None, keepdim: builtins.bool = False, name: str | None = None
     ) -> Tensor:
-        """How many elements over some axes (all by default) are not zero."""
+        """How many elements over some axes are not zero."""
     def cov(
         self,
         rowvar: builtins.bool = True,
@@ -541,9 +582,9 @@ class Tensor:
         aweights: Tensor | None = None,
         name: str | None = None,
     ) -> Tensor:
-        """The covariances of variables (rows of `x`, or columns with `rowvar=False`) over observations."""
+        """The covariances of variables over observations."""
     def cpu(self) -> Tensor:
-        """The tensor on the CPU; itself if it is there."""
+        """The tensor in the memory of the host; itself if it is there."""
     @staticmethod
     def create_parameter(
         shape: ShapeLike,
@@ -558,63 +599,63 @@ class Tensor:
     def create_tensor(dtype: DTypeLike | None, name: str | None = None, persistable: builtins.bool = False) -> Tensor:
         """A tensor of a type without elements, to be filled later."""
     def cross(self, y: Tensor, axis: builtins.int = 9, name: str | None = None) -> Tensor:
-        """The vector product along an axis of three elements; the default is the first such axis."""
+        """The vector product along an axis of three elements."""
     def crows(self) -> Any:
-        """Of a sparse CSR tensor only."""
+        """Of a sparse CSR tensor only; see `paddle.sparse`."""
     def cuda(self, device_id: builtins.int | None = None, blocking: builtins.bool = True) -> Tensor:
-        """The tensor on a GPU (the first by default, or where it is); ValueError if there is none."""
+        """The tensor on a GPU."""
     def cummax(
         self, axis: AxisLike | None = None, dtype: DTypeLike = "int64", name: str | None = None
     ) -> tuple[Tensor, Tensor]:
-        """The largest element so far along `axis` and its position (of equal ones, the last)."""
+        """The largest element so far along an axis, and its position."""
     def cummin(
         self, axis: AxisLike | None = None, dtype: DTypeLike = "int64", name: str | None = None
     ) -> tuple[Tensor, Tensor]:
-        """The smallest element so far along `axis` and its position (of equal ones, the last)."""
+        """The smallest element so far along an axis, and its position."""
     def cumprod(
         self, dim: Any = None, *, dtype: Any = None, out: Tensor | None = None, name: str | None = None
     ) -> Tensor:
-        """Running products along `dim`, or over the flattened tensor."""
+        """Running products along an axis."""
     def cumprod_(self, dim: AxisLike | None = None, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
-        """In-place form of `cumprod`."""
+        """As `paddle.cumprod`, in place: `x` takes the result and is returned."""
     def cumsum(
         self, axis: Any = None, dtype: Any = None, name: str | None = None, *, out: Tensor | None = None
     ) -> Tensor:
-        """Running sums along `axis`, or over the flattened tensor. Booleans and integers give int64."""
+        """Running sums along an axis. Booleans and integers give int64."""
     def cumsum_(self, axis: AxisLike | None = None, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
-        """In-place form of `cumsum`; a data type of numbers stays unless another is named."""
+        """As `paddle.cumsum`, in place: `x` takes the result and is returned. Numbers keep their type unless another is named."""
     def cumulative_trapezoid(
         self, x: Tensor | None = None, dx: Any = None, axis: builtins.int = -1, name: str | None = None
     ) -> Tensor:
-        """The area under the polygon through `y` up to each point but the first, along `axis`."""
+        """The area under the polygon through `y`, up to each point but the first."""
     @property
     def data(self) -> Tensor:
-        """The value outside the graph, as `detach()` gives it."""
+        """The value outside the graph, as `detach()` gives it; setting it gives the tensor other numbers."""
     @data.setter
     def data(self, value: Any) -> None: ...
     def data_ptr(self) -> builtins.int:
         """The address of the value: of a host array, or of the buffer on a device."""
     def deg2rad(self, name: str | None = None) -> Tensor:
-        """Angles in degrees as radians."""
+        """Angles in degrees as radians; integers give the default floating type."""
     def dense_dim(self) -> builtins.int:
         """How many dimensions are dense."""
     def detach(self) -> Tensor:
-        """The same value outside the graph: no gradient, shared memory."""
+        """The same value outside the graph: no gradient is wanted for it, and the memory is shared."""
     def detach_(self) -> Tensor:
-        """Takes the tensor itself out of the graph."""
+        """Takes the tensor itself out of the graph and returns it."""
     @property
     def device(self) -> Device:
-        """Where the tensor is, as a Device."""
+        """Where the tensor lies, as PyTorch names it."""
     def diag(self, offset: builtins.int = 0, padding_value: builtins.float = 0, name: str | None = None) -> Tensor:
-        """A matrix with `x` on a diagonal and `padding_value` elsewhere; of a matrix, its diagonal."""
+        """A matrix with a vector on a diagonal; of a matrix, its diagonal."""
     def diag_embed(self, offset: builtins.int = 0, dim1: builtins.int = -2, dim2: builtins.int = -1) -> Tensor:
-        """Matrices along two new axes that have the last axis of `input` on a diagonal, and zeros elsewhere."""
+        """Matrices with the last axis of `input` on a diagonal, and zeros elsewhere."""
     def diagflat(self, offset: builtins.int = 0, name: str | None = None) -> Tensor:
         """A square matrix with all elements of `x` on a diagonal, and zeros elsewhere."""
     def diagonal(
         self, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1, name: str | None = None
     ) -> Tensor:
-        """The diagonal of the matrices that two axes span, as the last axis; a view of `x`."""
+        """The diagonal of the matrices that two axes span, as the last axis; it shares memory with `x`."""
     def diagonal_scatter(
         self,
         y: Tensor,
@@ -634,39 +675,39 @@ class Tensor:
         *,
         out: Tensor | None = None,
     ) -> Tensor:
-        """Differences of neighbours along `axis`, `n` times over; of booleans, whether they differ."""
+        """Differences of neighbours along an axis; of booleans, whether they differ."""
     def digamma(self, name: str | None = None) -> Tensor:
-        """The derivative of `lgamma`; NaN at negative integers."""
+        """The derivative of `lgamma`, element by element; NaN at negative integers."""
     def digamma_(self, name: str | None = None) -> Tensor:
-        """In-place form of `digamma`: changes and returns `x`."""
+        """As `digamma`, in place: the tensor takes the result and is returned."""
     def dist(self, y: Tensor, p: builtins.float = 2, name: str | None = None) -> Tensor:
-        """The `p`-norm of `x - y`, which are broadcast together."""
+        """The `p`-norm of `x - y`."""
     def div(
         self, y: Any, name: str | None = None, *, rounding_mode: str | None = None, out: Tensor | None = None
     ) -> Tensor:
-        """`x / y`, element by element; integers give float32, unless rounded ('trunc', 'floor')."""
+        """`x / y`, element by element."""
     def div_(self, y: Any, name: str | None = None, *, rounding_mode: str | None = None) -> Tensor:
-        """In-place form of `divide`: changes and returns `x`."""
+        """As `div`, in place: the tensor takes the result and is returned."""
     def divide(
         self, y: Any, name: str | None = None, *, rounding_mode: str | None = None, out: Tensor | None = None
     ) -> Tensor:
-        """`x / y`, element by element; integers give float32, unless rounded ('trunc', 'floor')."""
+        """`x / y`, element by element."""
     def divide_(self, y: Any, name: str | None = None, *, rounding_mode: str | None = None) -> Tensor:
-        """In-place form of `divide`: changes and returns `x`."""
+        """As `divide`, in place: the tensor takes the result and is returned."""
     def dot(self, y: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The sum of the products of two vectors, or of each row of two matrices."""
     def double(self) -> Tensor:
         """The numbers as float64; the tensor itself if they are that already."""
     def dsplit(self, num_or_indices: Any, name: str | None = None) -> list[Tensor]:
-        """`x` cut along the third axis; see `tensor_split`."""
+        """A tensor cut along the third axis; see `tensor_split`."""
     def eig(self, name: str | None = None) -> tuple[Tensor, Tensor]:
-        """Eigenvalues and eigenvectors (columns) of square matrices, always complex."""
+        """Eigenvalues and eigenvectors of square matrices."""
     def eigvals(self, name: str | None = None) -> Tensor:
-        """Eigenvalues of square matrices, always complex."""
+        """Eigenvalues of square matrices."""
     def eigvalsh(self, UPLO: str = "L", name: str | None = None) -> Tensor:
         """Eigenvalues, rising, of symmetric or Hermitian matrices."""
     def elu_(self, alpha: builtins.float = 1.0, name: str | None = None) -> Tensor:
-        """In-place form of `elu`: changes and returns `x`."""
+        """As `elu`, in place: the tensor takes the result and is returned."""
     def empty_like(
         self,
         dtype: DTypeLike | None = None,
@@ -678,41 +719,41 @@ class Tensor:
     ) -> Tensor:
         """A tensor like `x` whose numbers mean nothing yet."""
     def eq(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """`x == y`, element by element."""
+        """Whether `x == y`, element by element."""
     def equal(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """`x == y`, element by element."""
+        """Whether `x == y`, element by element."""
     def equal_(self, y: Tensor | complex, name: str | None = None) -> Tensor:
-        """In-place form of `equal`: changes and returns `x`."""
+        """As `equal`, in place: the tensor takes the result and is returned."""
     def equal_all(self, y: Tensor, name: str | None = None) -> Tensor:
-        """Whether two tensors have the same shape and the same elements: one boolean."""
+        """Whether two tensors have the same shape and the same elements."""
     def erf(self, name: str | None = None) -> Tensor:
-        """The error function."""
+        """The error function of each element, between -1 and 1."""
     def erf_(self, name: str | None = None) -> Tensor:
-        """In-place form of `erf`: changes and returns `x`."""
+        """As `erf`, in place: the tensor takes the result and is returned."""
     def erfinv(self, name: str | None = None) -> Tensor:
-        """The inverse of the error function; NaN outside [-1, 1]."""
+        """The number whose error function is `x`; NaN outside [-1, 1], infinite at the ends."""
     def erfinv_(self, name: str | None = None) -> Tensor:
-        """In-place form of `erfinv`: changes and returns `x`."""
+        """As `erfinv`, in place: the tensor takes the result and is returned."""
     def exp(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """e to the power of `x`."""
+        """e to the power of each element."""
     def exp_(self, name: str | None = None) -> Tensor:
-        """In-place form of `exp`: changes and returns `x`."""
+        """As `exp`, in place: the tensor takes the result and is returned."""
     def expand(self, shape: ShapeLike, name: str | None = None) -> Tensor:
-        """`x` repeated along dimensions of 1 (and new ones in front) to a shape; -1 keeps a"""
+        """A tensor repeated along axes of one element, and along new ones in front."""
     def expand_as(self, y: Tensor, name: str | None = None) -> Tensor:
-        """`x` expanded to the shape of `y`."""
+        """A tensor repeated to the shape of another."""
     def expm1(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """`exp(x) - 1`, exact also near 0."""
+        """`exp(x) - 1`, exact near 0 as well."""
     def expm1_(self, name: str | None = None) -> Tensor:
-        """In-place form of `expm1`: changes and returns `x`."""
+        """As `expm1`, in place: the tensor takes the result and is returned."""
     def exponential_(self, lam: Any = 1.0, name: str | None = None) -> Tensor:
-        """Fills `x` with numbers drawn from an exponential distribution of rate `lam`."""
+        """Fills `x` with numbers from an exponential distribution and returns it."""
     def fill_(self, value: Any) -> Tensor:
-        """Sets every element of `x` to a number."""
+        """Sets every element to a number and returns the tensor."""
     def fill_diagonal_(
         self, value: Any, offset: builtins.int = 0, wrap: builtins.bool = False, name: str | None = None
     ) -> Tensor:
-        """In-place form of `_with_number_on_diagonal`: changes and returns `x`."""
+        """Puts a number on a diagonal and returns the tensor."""
     def fill_diagonal_tensor(
         self,
         y: Tensor,
@@ -721,7 +762,7 @@ class Tensor:
         dim2: builtins.int = 1,
         name: str | None = None,
     ) -> Tensor:
-        """`x` with `y` on a diagonal of the matrices that two axes span."""
+        """The tensor with `y` on a diagonal of the matrices that two axes span."""
     def fill_diagonal_tensor_(
         self,
         y: Tensor,
@@ -730,13 +771,13 @@ class Tensor:
         dim2: builtins.int = 1,
         name: str | None = None,
     ) -> Tensor:
-        """In-place form of `fill_diagonal_tensor`: changes and returns `x`."""
+        """As `fill_diagonal_tensor`, in place: the tensor takes the result and is returned."""
     def flatten(self, start_axis: Any = 0, stop_axis: Any = -1, name: str | None = None) -> Tensor:
-        """`x` with the axes from `start_axis` to `stop_axis` merged into one. Shares memory with"""
+        """A tensor with some neighbouring axes merged into one; the result shares memory with `x`."""
     def flatten_(self, start_axis: Any = 0, stop_axis: Any = -1, name: str | None = None) -> Tensor:
-        """In-place form of `flatten`."""
+        """As `paddle.flatten`, in place: `x` itself gets the other shape and is returned."""
     def flip(self, axis: AxisLike | None, name: str | None = None) -> Tensor:
-        """`x` with the order of elements along some axes reversed."""
+        """A tensor with the order of elements along some axes reversed."""
     def float(self) -> Tensor:
         """The numbers as float32; the tensor itself if they are that already."""
     def float16(self) -> Tensor:
@@ -746,27 +787,27 @@ class Tensor:
     def float64(self) -> Tensor:
         """The numbers as float64; the tensor itself if they are that already."""
     def floor(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Rounds down."""
+        """Each element rounded down to a whole number."""
     def floor_(self, name: str | None = None) -> Tensor:
-        """In-place form of `floor`: changes and returns `x`."""
+        """As `floor`, in place: the tensor takes the result and is returned."""
     def floor_divide(self, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The quotient rounded down. A zero among integer divisors raises ZeroDivisionError."""
+        """The quotient rounded down."""
     def floor_divide_(self, y: TensorLike) -> Tensor:
-        """In-place form of `_floor_divide`: changes and returns `x`."""
+        """As `floor_divide`, in place: the tensor takes the result and is returned."""
     def floor_mod(self, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """What division rounding down leaves: it has the sign of `y`. Integers: no zero divisor."""
+        """What a division that rounds down leaves; it has the sign of `y`."""
     def floor_mod_(self, y: Any, name: str | None = None) -> Tensor:
-        """In-place form of `remainder`: changes and returns `x`."""
+        """As `floor_mod`, in place: the tensor takes the result and is returned."""
     def fmax(self, y: Tensor | complex, name: str | None = None) -> Tensor:
         """The larger of each pair, or the one that is not NaN. At ties the gradient goes to `x`."""
     def fmin(self, y: Tensor | complex, name: str | None = None) -> Tensor:
         """The smaller of each pair, or the one that is not NaN. At ties the gradient goes to `x`."""
     def frac(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """What is behind the point, with the sign of `x`."""
+        """What stands behind the point, with the sign of `x`."""
     def frac_(self, name: str | None = None) -> Tensor:
-        """In-place form of `frac`: changes and returns `x`."""
+        """As `frac`, in place: the tensor takes the result and is returned."""
     def frexp(self, name: str | None = None) -> tuple[Tensor, Tensor]:
-        """Mantissa (at least 0.5, below 1) and exponent: `x = mantissa * 2 ** exponent`."""
+        """Mantissa and exponent of each element, so that `x = mantissa * 2 ** exponent`."""
     def full_like(
         self,
         fill_value: Any,
@@ -777,41 +818,41 @@ class Tensor:
         requires_grad: builtins.bool = False,
         pin_memory: builtins.bool = False,
     ) -> Tensor:
-        """A tensor like `x`, filled with `fill_value`."""
+        """A tensor of the shape of `x`, filled with one number."""
     def gammainc(self, y: Tensor, name: str | None = None) -> Tensor:
-        """The regularised lower incomplete gamma function of order `x` at `y`; differentiable in `y`."""
+        """The regularised lower incomplete gamma function; it can be differentiated in `y`."""
     def gammainc_(self, y: Tensor, name: str | None = None) -> Tensor:
-        """In-place form of `gammainc`: changes and returns `x`."""
+        """As `gammainc`, in place: the tensor takes the result and is returned."""
     def gammaincc(self, y: Tensor, name: str | None = None) -> Tensor:
-        """The regularised upper incomplete gamma function, `1 - gammainc(x, y)`; differentiable in `y`."""
+        """The regularised upper incomplete gamma function, `1 - gammainc(x, y)`; it can be differentiated in `y`."""
     def gammaincc_(self, y: Tensor, name: str | None = None) -> Tensor:
-        """In-place form of `gammaincc`: changes and returns `x`."""
+        """As `gammaincc`, in place: the tensor takes the result and is returned."""
     def gammaln(self, name: str | None = None) -> Tensor:
         """The logarithm of the absolute value of the gamma function; infinite at its poles."""
     def gammaln_(self, name: str | None = None) -> Tensor:
-        """In-place form of `lgamma`: changes and returns `x`."""
+        """As `gammaln`, in place: the tensor takes the result and is returned."""
     def gather(
         self, index: Tensor, axis: AxisLike | None = None, name: str | None = None, out: Tensor | None = None
     ) -> Tensor:
-        """The slices of `x` along an axis (the first by default) that `index` names."""
+        """The slices of a tensor along an axis that `index` names."""
     def gather_nd(self, index: Tensor, name: str | None = None) -> Tensor:
-        """`x[index[..., 0], index[..., 1], …]`: the last dimension of `index` holds one position."""
+        """The elements, or slices, at several positions: `x[index[..., 0], index[..., 1], …]`."""
     def gcd(self, y: Tensor | complex, name: str | None = None) -> Tensor:
-        """The greatest common divisor; of two zeros, 0."""
+        """The greatest common divisor of each pair of integers; of two zeros, 0."""
     def gcd_(self, y: Tensor | complex, name: str | None = None) -> Tensor:
-        """In-place form of `gcd`: changes and returns `x`."""
+        """As `gcd`, in place: the tensor takes the result and is returned."""
     def ge(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """`x >= y`, element by element."""
+        """Whether `x >= y`, element by element."""
     def geometric_(self, probs: Any, name: str | None = None) -> Tensor:
-        """Fills `x` with the number of trials up to the first success: 1, 2, … with success probability `probs`."""
+        """Fills `x` with the numbers of trials up to the first success (1, 2, …) and returns it."""
     def get_device(self) -> builtins.int:
         """The number of the tensor's device; -1 on the CPU."""
     def get_map_tensor(self) -> Any:
-        """RuntimeError: only a vocabulary has this."""
+        """Raises RuntimeError: only a vocabulary has this."""
     def get_selected_rows(self) -> None:
-        """The selected rows behind the tensor: none, it is dense."""
+        """The selected rows behind the tensor: None, it is dense."""
     def get_strides(self) -> list[builtins.int]:
-        """Elements between neighbours along each axis."""
+        """How many elements lie between neighbours along each axis."""
     def get_tensor(self) -> Tensor:
         """The tensor itself."""
     @property
@@ -820,23 +861,23 @@ class Tensor:
     @grad_.setter
     def grad_(self, value: Any) -> None: ...
     def greater(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """`x > y`, element by element."""
+        """Whether `x > y`, element by element."""
     def greater_equal(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """`x >= y`, element by element."""
+        """Whether `x >= y`, element by element."""
     def greater_equal_(self, y: Tensor | complex, name: str | None = None) -> Tensor:
-        """In-place form of `greater_equal`: changes and returns `x`."""
+        """As `greater_equal`, in place: the tensor takes the result and is returned."""
     def greater_than(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """`x > y`, element by element."""
+        """Whether `x > y`, element by element."""
     def greater_than_(self, y: Tensor | complex, name: str | None = None) -> Tensor:
-        """In-place form of `greater_than`: changes and returns `x`."""
+        """As `greater_than`, in place: the tensor takes the result and is returned."""
     def gt(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """`x > y`, element by element."""
+        """Whether `x > y`, element by element."""
     def half(self) -> Tensor:
         """The numbers as float16; the tensor itself if they are that already."""
     def hardtanh_(self, min: builtins.float = -1.0, max: builtins.float = 1.0, name: str | None = None) -> Tensor:
-        """In-place form of `hardtanh`: changes and returns `x`."""
+        """As `hardtanh`, in place: the tensor takes the result and is returned."""
     def heaviside(self, y: Tensor | complex, name: str | None = None) -> Tensor:
-        """0 for negative `x`, 1 for positive, `y` at zero (and 0 for NaN, which is not positive)."""
+        """The step function: 0 for negative `x`, 1 for positive, `y` at zero. NaN is not positive, so it gives 0."""
     def histogram(
         self,
         bins: Any = 100,
@@ -846,11 +887,11 @@ class Tensor:
         density: builtins.bool = False,
         name: str | None = None,
     ) -> Tensor:
-        """How many elements lie in each of `bins` equal intervals from `min` to `max`, both included."""
+        """How many elements lie in each of a number of equal intervals."""
     def histogram_bin_edges(
         self, bins: Any = 100, min: Number = 0.0, max: Number = 0.0, name: str | None = None
     ) -> Tensor:
-        """The edges of `bins` equal intervals from `min` to `max`, or over the range of the elements."""
+        """The edges of equal intervals."""
     def histogramdd(
         self,
         bins: Any = 10,
@@ -859,29 +900,29 @@ class Tensor:
         weights: Tensor | None = None,
         name: str | None = None,
     ) -> tuple[Tensor, list[Tensor]]:
-        """Counts of points (the last axis of `x` holds their coordinates) in a grid, and the grid's edges."""
+        """Counts of points in a grid, and the edges of the grid."""
     def householder_product(self, tau: Tensor, name: str | None = None) -> Tensor:
-        """The first columns of `H1 H2 … Hk`, the `Q` that geqrf leaves in pieces."""
+        """The first columns of a product of reflections `H1 H2 … Hk`."""
     def hsplit(self, num_or_indices: Any, name: str | None = None) -> list[Tensor]:
-        """`x` cut along the second axis (the first, if it has one only); see `tensor_split`."""
+        """A tensor cut along the second axis, or the first if it has one only; see `tensor_split`."""
     def hypot(self, y: Tensor, name: str | None = None) -> Tensor:
         """The length of the hypotenuse, `sqrt(x * x + y * y)`, without overflow on the way."""
     def hypot_(self, y: Tensor, name: str | None = None) -> Tensor:
-        """In-place form of `hypot`: changes and returns `x`."""
+        """As `hypot`, in place: the tensor takes the result and is returned."""
     def i0(self, name: str | None = None) -> Tensor:
-        """The modified Bessel function of the first kind, order 0."""
+        """The modified Bessel function of the first kind of order 0."""
     def i0_(self, name: str | None = None) -> Tensor:
-        """In-place form of `i0`: changes and returns `x`."""
+        """As `i0`, in place: the tensor takes the result and is returned."""
     def i0e(self, name: str | None = None) -> Tensor:
         """`exp(-|x|) * i0(x)`, which does not overflow."""
     def i1(self, name: str | None = None) -> Tensor:
-        """The modified Bessel function of the first kind, order 1."""
+        """The modified Bessel function of the first kind of order 1."""
     def i1e(self, name: str | None = None) -> Tensor:
         """`exp(-|x|) * i1(x)`, which does not overflow."""
     def imag(self, name: str | None = None) -> Tensor:
-        """The imaginary part, a view of `x`."""
+        """The imaginary part of complex numbers; it shares memory with `x`."""
     def increment(self, value: Any = 1.0, name: str | None = None) -> Tensor:
-        """Adds `value` to the one element of `x`, in place."""
+        """Adds a number to the one element of `x`, in place."""
     def index_add(
         self,
         index: Tensor,
@@ -892,33 +933,33 @@ class Tensor:
         *,
         out: Tensor | None = None,
     ) -> Tensor:
-        """`x` plus `alpha * value`, the slices of `value` going where `index` says along an axis."""
+        """A tensor with slices added where `index` says."""
     def index_add_(
         self, index: Tensor, axis: AxisLike | None, value: Tensor, alpha: Number = 1, name: str | None = None
     ) -> Tensor:
-        """In-place form of `index_add`: changes and returns `x`."""
+        """As `index_add`, in place: the tensor takes the result and is returned."""
     def index_fill(self, index: Tensor, axis: AxisLike | None, value: Any, name: str | None = None) -> Tensor:
-        """`x` with one number in the slices that `index` names along an axis."""
+        """A tensor with one number in the slices that `index` names."""
     def index_fill_(self, index: Tensor, axis: AxisLike | None, value: Any, name: str | None = None) -> Tensor:
-        """In-place form of `index_fill`: changes and returns `x`."""
+        """As `index_fill`, in place: the tensor takes the result and is returned."""
     def index_put(
         self, indices: Any, value: Tensor, accumulate: builtins.bool = False, name: str | None = None
     ) -> Tensor:
-        """`x` with `value` at `x[indices]`, or added to what is there when `accumulate` is set."""
+        """A tensor with values at `x[indices]`."""
     def index_put_(
         self, indices: Any, value: Tensor, accumulate: builtins.bool = False, name: str | None = None
     ) -> Tensor:
-        """In-place form of `index_put`: changes and returns `x`."""
+        """As `index_put`, in place: the tensor takes the result and is returned."""
     def index_sample(self, index: Tensor) -> Tensor:
-        """For each row of `x` the elements that the same row of `index` names."""
+        """For each row of `x`, the elements that the same row of `index` names."""
     def index_select(
         self, index: Tensor, axis: AxisLike = 0, name: str | None = None, *, out: Tensor | None = None
     ) -> Tensor:
-        """The slices of `x` along an axis that `index`, with one dimension, names."""
+        """The slices of a tensor along an axis that a vector of integers names."""
     def indices(self) -> Any:
-        """Of a sparse COO tensor only."""
+        """Of a sparse COO tensor only; see `paddle.sparse`."""
     def inner(self, y: Tensor, name: str | None = None) -> Tensor:
-        """Products summed over the last dimension of both; a 0-d operand scales the other."""
+        """Products summed over the last axis of both; an operand without axes scales the other."""
     def int(self) -> Tensor:
         """The numbers as int32; the tensor itself if they are that already."""
     def int16(self) -> Tensor:
@@ -930,23 +971,24 @@ class Tensor:
     def int8(self) -> Tensor:
         """The numbers as int8; the tensor itself if they are that already."""
     def inverse(self, name: str | None = None) -> Tensor:
-        """The inverse of square matrices; a singular one raises ValueError."""
+        """The inverse of square matrices."""
     def is_coalesced(self) -> Any:
-        """Of a sparse COO tensor only."""
+        """Of a sparse COO tensor only; see `paddle.sparse`."""
     def is_complex(self) -> builtins.bool:
         """Whether a tensor has a complex type."""
     def is_contiguous(self) -> builtins.bool:
-        """Whether the elements lie one after the other in Paddle's memory: not so for most slices and transposes."""
+        """Whether the elements lie one after the other in memory, as Paddle has it: not so for most slices and transposes."""
     is_data: builtins.bool
     def is_dist(self) -> builtins.bool:
-        """Whether the tensor lies on a mesh. What is computed from such tensors does, too."""
+        """Whether the tensor lies on a mesh of devices. What is computed from such tensors does, too."""
     def is_empty(self, name: str | None = None) -> Tensor:
         """Whether a tensor has no elements, as a bool tensor."""
     def is_floating_point(self) -> builtins.bool:
         """Whether a tensor has a floating type."""
     def is_integer(self) -> builtins.bool:
-        """Whether a tensor has an integer type (bool is none)."""
-    def is_same(self, other: Any) -> builtins.bool: ...
+        """Whether a tensor has an integer type; bool is none."""
+    def is_same(self, other: Any) -> builtins.bool:
+        """Whether two names stand for one tensor."""
     def is_same_shape(self, y: Tensor) -> builtins.bool:
         """Whether two tensors, sparse or dense, have the same shape."""
     def is_sparse_coo(self) -> builtins.bool:
@@ -965,7 +1007,7 @@ class Tensor:
     ) -> Tensor:
         """Whether `|x - y| <= atol + rtol * |y|`, element by element."""
     def isfinite(self, name: str | None = None) -> Tensor:
-        """Whether an element is neither NaN nor infinite."""
+        """Whether each element is neither NaN nor infinite."""
     def isin(
         self,
         test_x: Tensor,
@@ -973,17 +1015,17 @@ class Tensor:
         invert: builtins.bool = False,
         name: str | None = None,
     ) -> Tensor:
-        """Whether each element of `x` is among the elements of `test_x` (or, with `invert`, is not)."""
+        """Whether each element of `x` is among the elements of `test_x`."""
     def isinf(self, name: str | None = None) -> Tensor:
-        """Whether an element is infinite."""
+        """Whether each element is plus or minus infinity."""
     def isnan(self, name: str | None = None) -> Tensor:
-        """Whether an element is NaN."""
+        """Whether each element is NaN."""
     def isneginf(self, name: str | None = None) -> Tensor:
-        """Whether an element is minus infinity."""
+        """Whether each element is minus infinity."""
     def isposinf(self, name: str | None = None) -> Tensor:
-        """Whether an element is plus infinity."""
+        """Whether each element is plus infinity."""
     def isreal(self, name: str | None = None) -> Tensor:
-        """Whether an element has no imaginary part."""
+        """Whether each element has no imaginary part; true for all real numbers."""
     def istft(
         self,
         n_fft: Any,
@@ -997,105 +1039,105 @@ class Tensor:
         return_complex: builtins.bool = False,
         name: str | None = None,
     ) -> Tensor:
-        """The signal whose `stft` is (closest to) `x`, [frequencies, pieces] or [batch, frequencies, pieces]."""
+        """The signal whose `stft` is (closest to) `x`."""
     def kron(self, y: Tensor, name: str | None = None) -> Tensor:
         """The Kronecker product: every element of `x` times all of `y`, as blocks."""
     def kthvalue(
         self, k: Any, axis: AxisLike | None = None, keepdim: builtins.bool = False, name: str | None = None
     ) -> tuple[Tensor, Tensor]:
-        """The `k`-th smallest element along `axis` (the last by default) and its position."""
+        """The `k`-th smallest element along an axis, and its position."""
     @property
     def layout(self) -> str:
         """Paddle's name for the order of dimensions in memory; the same for every tensor, sparse ones too."""
     def lcm(self, y: Tensor | complex, name: str | None = None) -> Tensor:
-        """The least common multiple; 0 where one of the two is 0."""
+        """The least common multiple of each pair of integers; 0 where one of them is 0."""
     def lcm_(self, y: Tensor | complex, name: str | None = None) -> Tensor:
-        """In-place form of `lcm`: changes and returns `x`."""
+        """As `lcm`, in place: the tensor takes the result and is returned."""
     def ldexp(self, y: Tensor, name: str | None = None) -> Tensor:
-        """`x * 2 ** y`; integers and half types give float32."""
+        """`x * 2 ** y`, element by element."""
     def ldexp_(self, y: Tensor, name: str | None = None) -> Tensor:
-        """In-place form of `ldexp`: changes and returns `x`."""
+        """As `ldexp`, in place: the tensor takes the result and is returned."""
     def le(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """`x <= y`, element by element."""
+        """Whether `x <= y`, element by element."""
     def leaky_relu_(self, negative_slope: builtins.float = 0.01, name: str | None = None) -> Tensor:
-        """In-place form of `leaky_relu`: changes and returns `x`."""
+        """As `leaky_relu`, in place: the tensor takes the result and is returned."""
     def lerp(self, y: Tensor, weight: Any, name: str | None = None) -> Tensor:
-        """`x + weight * (y - x)`: from `x` (weight 0) to `y` (weight 1)."""
+        """Between `x` (weight 0) and `y` (weight 1): `x + weight * (y - x)`."""
     def lerp_(self, y: Tensor, weight: Any, name: str | None = None) -> Tensor:
-        """In-place form of `lerp`: changes and returns `x`."""
+        """As `lerp`, in place: the tensor takes the result and is returned."""
     def less(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """`x < y`, element by element."""
+        """Whether `x < y`, element by element."""
     def less_(self, y: Tensor | complex, name: str | None = None) -> Tensor:
-        """In-place form of `less_than`: changes and returns `x`."""
+        """As `less`, in place: the tensor takes the result and is returned."""
     def less_equal(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """`x <= y`, element by element."""
+        """Whether `x <= y`, element by element."""
     def less_equal_(self, y: Tensor | complex, name: str | None = None) -> Tensor:
-        """In-place form of `less_equal`: changes and returns `x`."""
+        """As `less_equal`, in place: the tensor takes the result and is returned."""
     def less_than(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """`x < y`, element by element."""
+        """Whether `x < y`, element by element."""
     def less_than_(self, y: Tensor | complex, name: str | None = None) -> Tensor:
-        """In-place form of `less_than`: changes and returns `x`."""
+        """As `less_than`, in place: the tensor takes the result and is returned."""
     def lgamma(self, name: str | None = None) -> Tensor:
         """The logarithm of the absolute value of the gamma function; infinite at its poles."""
     def lgamma_(self, name: str | None = None) -> Tensor:
-        """In-place form of `lgamma`: changes and returns `x`."""
+        """As `lgamma`, in place: the tensor takes the result and is returned."""
     lod_level: builtins.int
     def log(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The natural logarithm; NaN for negative numbers."""
+        """The natural logarithm of each element; NaN for negative numbers, minus infinity at 0."""
     def log10(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The logarithm to base 10."""
+        """The logarithm to base 10; NaN for negative numbers."""
     def log10_(self, name: str | None = None) -> Tensor:
-        """In-place form of `log10`: changes and returns `x`."""
+        """As `log10`, in place: the tensor takes the result and is returned."""
     def log1p(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """`log(1 + x)`, exact also near 0."""
+        """`log(1 + x)`, exact near 0 as well; NaN below -1."""
     def log1p_(self, name: str | None = None) -> Tensor:
-        """In-place form of `log1p`: changes and returns `x`."""
+        """As `log1p`, in place: the tensor takes the result and is returned."""
     def log2(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The logarithm to base 2."""
+        """The logarithm to base 2; NaN for negative numbers."""
     def log2_(self, name: str | None = None) -> Tensor:
-        """In-place form of `log2`: changes and returns `x`."""
+        """As `log2`, in place: the tensor takes the result and is returned."""
     def log_(self, name: str | None = None) -> Tensor:
-        """In-place form of `log`: changes and returns `x`."""
+        """As `log`, in place: the tensor takes the result and is returned."""
     def log_normal_(self, mean: Number = 1.0, std: Number = 2.0, name: str | None = None) -> Tensor:
-        """Fills `x` with numbers whose logarithm has a normal distribution."""
+        """Fills `x` with numbers whose logarithm has a normal distribution and returns it."""
     def logaddexp(self, y: Tensor | complex, name: str | None = None) -> Tensor:
-        """`log(exp(x) + exp(y))` without overflow."""
+        """`log(exp(x) + exp(y))`, without overflow."""
     def logcumsumexp(
         self, axis: AxisLike | None = None, dtype: DTypeLike | None = None, name: str | None = None
     ) -> Tensor:
-        """Logarithm of the running sums of `exp(x)` along `axis`, without overflow."""
+        """The logarithm of the running sums of `exp(x)` along an axis, without overflow."""
     def logical_and(self, y: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Whether both are true, element by element."""
+        """Whether both are true, that is not zero, element by element."""
     def logical_and_(self, y: Tensor, name: str | None = None) -> Tensor:
-        """In-place form of `logical_and`: changes and returns `x`."""
+        """As `logical_and`, in place: the tensor takes the result and is returned."""
     def logical_not(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Whether an element is not true."""
+        """Whether each element is not true, that is zero."""
     def logical_not_(self, name: str | None = None) -> Tensor:
-        """In-place form of `logical_not`: changes and returns `x`."""
+        """As `logical_not`, in place: the tensor takes the result and is returned."""
     def logical_or(self, y: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Whether one of them is true, element by element."""
+        """Whether at least one of them is true, that is not zero, element by element."""
     def logical_or_(self, y: Tensor, name: str | None = None) -> Tensor:
-        """In-place form of `logical_or`: changes and returns `x`."""
+        """As `logical_or`, in place: the tensor takes the result and is returned."""
     def logical_xor(self, y: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Whether exactly one of them is true, element by element."""
+        """Whether exactly one of them is true, that is not zero, element by element."""
     def logical_xor_(self, y: Tensor, name: str | None = None) -> Tensor:
-        """In-place form of `logical_xor`: changes and returns `x`."""
+        """As `logical_xor`, in place: the tensor takes the result and is returned."""
     def logit(self, eps: builtins.float | None = None, name: str | None = None) -> Tensor:
-        """`log(x / (1 - x))`; NaN outside [0, 1], unless `eps` says to clip to [eps, 1 - eps] first."""
+        """`log(x / (1 - x))`, the inverse of `sigmoid`; NaN outside [0, 1]."""
     def logit_(self, eps: builtins.float | None = None, name: str | None = None) -> Tensor:
-        """In-place form of `logit`: changes and returns `x`."""
+        """As `logit`, in place: the tensor takes the result and is returned."""
     def logsumexp(
         self, axis: Any = None, keepdim: builtins.bool = False, name: str | None = None, *, out: Tensor | None = None
     ) -> Tensor:
-        """`log(sum(exp(x)))` over some axes (all by default), without overflow."""
+        """`log(sum(exp(x)))` over some axes, without overflow."""
     def long(self) -> Tensor:
         """The numbers as int64; the tensor itself if they are that already."""
     def lstsq(
         self, y: Tensor, rcond: builtins.float | None = None, driver: str | None = None, name: str | None = None
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """The shortest `z` with the least `|x z - y|`; also the residuals, the rank and the singular values."""
+        """The shortest `z` with the least `|x z - y|`."""
     def lt(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """`x < y`, element by element."""
+        """Whether `x < y`, element by element."""
     def lu(
         self, pivot: builtins.bool = True, get_infos: builtins.bool = False, name: str | None = None
     ) -> tuple[Tensor, ...]:
@@ -1107,20 +1149,20 @@ class Tensor:
         unpack_pivots: builtins.bool = True,
         name: str | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """`P`, `L` and `U` from what `lu` gives; empty tensors for those that are not asked for."""
+        """`P`, `L` and `U` from what `lu` gives."""
     @property
     def mT(self) -> Tensor:
-        """`x` with its last two axes exchanged. Shares memory with `x`."""
+        """The tensor with its last two axes exchanged; the result shares memory with it."""
     def masked_fill(self, mask: Tensor, value: Any, name: str | None = None) -> Tensor:
-        """`value` (a number or a tensor with one element) where the mask is true, else `x`."""
+        """`value` where the mask is true, else `x`."""
     def masked_fill_(self, mask: Tensor, value: Any, name: str | None = None) -> Tensor:
-        """In-place form of `masked_fill`: changes and returns `x`."""
+        """As `masked_fill`, in place: the tensor takes the result and is returned."""
     def masked_scatter(self, mask: Tensor, value: Tensor, name: str | None = None) -> Tensor:
-        """`x` with the elements of `value`, one after the other, where the mask is true; IndexError if they do not"""
+        """`x` with the elements of `value`, one after the other, where the mask is true."""
     def masked_scatter_(self, mask: Tensor, value: Tensor, name: str | None = None) -> Tensor:
-        """In-place form of `masked_scatter`: changes and returns `x`."""
+        """As `masked_scatter`, in place: the tensor takes the result and is returned."""
     def masked_select(self, mask: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The elements of `x` where `mask` is true, in one dimension; the two are broadcast together."""
+        """The elements of `x` where the mask is true, along one axis."""
     def matmul(
         self,
         y: Tensor,
@@ -1130,13 +1172,13 @@ class Tensor:
         *,
         out: Tensor | None = None,
     ) -> Tensor:
-        """The matrix product over the last two dimensions, the others broadcast."""
+        """The matrix product over the last two axes, the others broadcast; `x @ y` means the same."""
     def matrix_power(self, n: builtins.int, name: str | None = None) -> Tensor:
-        """`x` multiplied with itself `n` times; for negative `n`, the inverse."""
+        """Square matrices multiplied with themselves."""
     def matrix_transpose(self, name: str | None = None) -> Tensor:
-        """The last two dimensions exchanged; the result shares memory with `x`."""
+        """A tensor with its last two axes exchanged; the result shares memory with `x`."""
     def max(self, axis: AxisLike | None = None, keepdim: builtins.bool = False, name: str | None = None) -> Tensor:
-        """The largest element over some axes (all by default). NaN counts as largest."""
+        """The largest element over some axes. NaN counts as largest."""
     def maximum(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The larger of each pair; NaN if one of them is NaN. Equal ones share the gradient."""
     def mean(
@@ -1148,7 +1190,7 @@ class Tensor:
         dtype: Any = None,
         out: Tensor | None = None,
     ) -> Tensor:
-        """The average over some axes (all by default), in the type of `x`."""
+        """The average over some axes, in the type of `x`."""
     def median(
         self,
         axis: AxisLike | None = None,
@@ -1158,35 +1200,35 @@ class Tensor:
         *,
         out: Tensor | None = None,
     ) -> Tensor | tuple[Tensor, Tensor]:
-        """The middle element along `axis` (of the flattened tensor by default); NaN if there is one."""
+        """The middle element along an axis; NaN if there is one among them."""
     def min(self, axis: AxisLike | None = None, keepdim: builtins.bool = False, name: str | None = None) -> Tensor:
-        """The smallest element over some axes (all by default). NaN counts as smallest."""
+        """The smallest element over some axes. NaN counts as smallest."""
     def minimum(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The smaller of each pair; NaN if one of them is NaN. Equal ones share the gradient."""
     def mm(self, mat2: Tensor, name: str | None = None) -> Tensor:
-        """The matrix product; the same as `matmul` without its flags."""
+        """The matrix product; `matmul` without its flags."""
     def mod(self, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """What division rounding down leaves: it has the sign of `y`. Integers: no zero divisor."""
+        """What a division that rounds down leaves; it has the sign of `y`."""
     def mod_(self, y: Any, name: str | None = None) -> Tensor:
-        """In-place form of `remainder`: changes and returns `x`."""
+        """As `mod`, in place: the tensor takes the result and is returned."""
     def mode(
         self, axis: builtins.int = -1, keepdim: builtins.bool = False, name: str | None = None
     ) -> tuple[Tensor, Tensor]:
-        """The commonest element along `axis` (the smallest of several) and its last position."""
+        """The commonest element along an axis, and its last position."""
     def moveaxis(self, source: Any, destination: Any, name: str | None = None) -> Tensor:
-        """`x` with some axes moved to other places, the rest in order. Shares memory with `x`."""
+        """A tensor with some axes moved to other places, the rest in order; the result shares memory with `x`."""
     def msort(self, *, out: Tensor | None = None) -> Tensor:
         """The elements in order along the first axis."""
     def mul(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """`x * y`, element by element."""
     def mul_(self, y: Tensor | complex, name: str | None = None) -> Tensor:
-        """In-place form of `multiply`: changes and returns `x`."""
+        """As `mul`, in place: the tensor takes the result and is returned."""
     def multi_dot(self, name: str | None = None) -> Tensor:
         """The product of two or more matrices in the order that takes the least work."""
     def multigammaln(self, p: builtins.int, name: str | None = None) -> Tensor:
-        """The logarithm of the multivariate gamma function of dimension `p`, for `x > (p - 1) / 2`."""
+        """The logarithm of the multivariate gamma function."""
     def multigammaln_(self, p: builtins.int, name: str | None = None) -> Tensor:
-        """In-place form of `multigammaln`: changes and returns `x`."""
+        """As `multigammaln`, in place: the tensor takes the result and is returned."""
     def multinomial(
         self,
         num_samples: Any = 1,
@@ -1195,13 +1237,13 @@ class Tensor:
         *,
         out: Tensor | None = None,
     ) -> Tensor:
-        """Numbers of categories, drawn with the weights that the last dimension of `x` holds."""
+        """Numbers of categories, drawn by weight."""
     def multiplex(self, index: Tensor, name: str | None = None) -> Tensor:
         """Row `i` of the result is row `i` of the input that `index[i]` names."""
     def multiply(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """`x * y`, element by element."""
     def multiply_(self, y: Tensor | complex, name: str | None = None) -> Tensor:
-        """In-place form of `multiply`: changes and returns `x`."""
+        """As `multiply`, in place: the tensor takes the result and is returned."""
     def mv(self, vec: Tensor, name: str | None = None) -> Tensor:
         """A matrix times a vector."""
     def nan_to_num(
@@ -1211,7 +1253,7 @@ class Tensor:
         neginf: builtins.float | None = None,
         name: str | None = None,
     ) -> Tensor:
-        """NaN and infinities replaced by numbers (infinities by the largest finite ones)."""
+        """NaN and infinities replaced by numbers."""
     def nan_to_num_(
         self,
         nan: builtins.float = 0.0,
@@ -1219,17 +1261,17 @@ class Tensor:
         neginf: builtins.float | None = None,
         name: str | None = None,
     ) -> Tensor:
-        """In-place form of `nan_to_num`: changes and returns `x`."""
+        """As `nan_to_num`, in place: the tensor takes the result and is returned."""
     def nanmean(self, axis: AxisLike | None = None, keepdim: builtins.bool = False, name: str | None = None) -> Tensor:
-        """The average over some axes (all by default) of the elements that are not NaN."""
+        """The average over some axes of the elements that are not NaN."""
     def nanmedian(
         self, axis: AxisLike | None = None, keepdim: builtins.bool = False, mode: str = "avg", name: str | None = None
     ) -> Tensor | tuple[Tensor, Tensor]:
-        """The middle of the elements that are not NaN, over `axis` (all by default)."""
+        """The middle of the elements that are not NaN."""
     def nanquantile(
         self, q: Any, axis: AxisLike | None = None, keepdim: builtins.bool = False, interpolation: str = "linear"
     ) -> Tensor:
-        """What a fraction `q` of the elements that are not NaN lies below, over `axis` (all by default)."""
+        """What a fraction `q` of the elements that are not NaN lies below."""
     def nansum(
         self,
         axis: AxisLike | None = None,
@@ -1237,17 +1279,17 @@ class Tensor:
         keepdim: builtins.bool = False,
         name: str | None = None,
     ) -> Tensor:
-        """The sum over some axes (all by default), NaN taken as zero."""
+        """The sum over some axes, with NaN taken as zero."""
     def narrow(self, dim: Any, start: Any, length: Any) -> Tensor:
-        """`length` elements of an axis from `start` on. Shares memory with the tensor."""
+        """Some neighbouring elements of an axis; the result shares memory with the tensor."""
     def ne(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """`x != y`, element by element."""
+        """Whether `x != y`, element by element."""
     def neg(self, name: str | None = None) -> Tensor:
-        """`-x`."""
+        """Each element with the other sign; `-x` means the same."""
     def neg_(self, name: str | None = None) -> Tensor:
-        """In-place form of `neg`: changes and returns `x`."""
+        """As `neg`, in place: the tensor takes the result and is returned."""
     def negative(self, name: str | None = None) -> Tensor:
-        """`-x`."""
+        """Each element with the other sign; `-x` means the same."""
     def new_empty(
         self,
         size: SizesLike,
@@ -1292,9 +1334,9 @@ class Tensor:
     def nextafter(self, y: Tensor | complex, name: str | None = None) -> Tensor:
         """The floating number next to `x` in the direction of `y`."""
     def nnz(self) -> Any:
-        """Of a sparse COO or CSR tensor only."""
+        """Of a sparse COO or CSR tensor only; see `paddle.sparse`."""
     def nonzero(self, as_tuple: builtins.bool = False, *, out: Tensor | None = None) -> Tensor | tuple[Tensor, ...]:
-        """Positions of the elements that are not zero: one row each, or one tensor for each axis."""
+        """Positions of the elements that are not zero."""
     def norm(
         self,
         p: Any = None,
@@ -1306,16 +1348,16 @@ class Tensor:
     ) -> Tensor:
         """The length of vectors, or the norm of matrices."""
     def normal_(self, mean: Number = 0.0, std: Number = 1.0, name: str | None = None) -> Tensor:
-        """Fills `x` with numbers drawn from a normal distribution."""
+        """Fills `x` with numbers from a normal distribution and returns it."""
     def not_equal(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """`x != y`, element by element."""
+        """Whether `x != y`, element by element."""
     def not_equal_(self, y: Tensor | complex, name: str | None = None) -> Tensor:
-        """In-place form of `not_equal`: changes and returns `x`."""
+        """As `not_equal`, in place: the tensor takes the result and is returned."""
     @property
     def num_shard(self) -> builtins.int | None:
-        """Into how many parts the tensor is cut, or None."""
+        """Into how many parts the tensor is cut, or None where it lies on no mesh."""
     def numel(self, name: str | None = None) -> Tensor:
-        """The number of elements, as a 0-d integer tensor (on the host, its value is known at once)."""
+        """The number of elements, as an integer tensor without axes; its value is known at once."""
     @property
     def offset(self) -> builtins.int:
         """Bytes before the first element: none, each value has its own memory."""
@@ -1328,9 +1370,10 @@ class Tensor:
         requires_grad: builtins.bool = False,
         pin_memory: builtins.bool = False,
     ) -> Tensor:
-        """Ones in the shape (and type, unless another is named) of `x`."""
+        """Ones in the shape of `x`."""
     @property
-    def op(self) -> Any: ...
+    def op(self) -> Any:
+        """The operator of a program that gives this variable, or None."""
     def ormqr(
         self,
         tau: Tensor,
@@ -1339,7 +1382,7 @@ class Tensor:
         transpose: builtins.bool = False,
         name: str | None = None,
     ) -> Tensor:
-        """`Q y`, or `y Q` with `left=False`, for `Q = householder_product(x, tau)`; `Q^H` with `transpose`."""
+        """`Q y` or `y Q`, for `Q = householder_product(x, tau)`."""
     def outer(self, y: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Every element of `x` times every element of `y`, both flattened."""
     def pca_lowrank(
@@ -1349,9 +1392,9 @@ class Tensor:
         niter: builtins.int = 2,
         name: str | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Principal components: `svd_lowrank` of `x` less the mean of its rows (unless `center=False`)."""
+        """Principal components: `svd_lowrank` of `x` less the mean of its rows."""
     def permute(self, dims: Any) -> Tensor:
-        """A tensor with its axes in the order `dims` (a list, or one after the other). Shares memory with it."""
+        """A tensor with its axes in another order; the result shares memory with it."""
     def pin_memory(self, blocking: builtins.bool = True) -> Tensor:
         """The tensor itself: transfers to a device need no pinned memory here."""
     def pinv(self, rcond: Any = 1e-15, hermitian: builtins.bool = False, name: str | None = None) -> Tensor:
@@ -1360,15 +1403,15 @@ class Tensor:
     def placements(self) -> list[Placement] | None:
         """How the tensor lies on each axis of its mesh, or None."""
     def polar(self, angle: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The complex numbers of a magnitude and an angle in radians."""
+        """The complex numbers that have a magnitude and an angle."""
     def polygamma(self, n: builtins.int, name: str | None = None) -> Tensor:
         """The derivative number `n` of `digamma`, for positive `x`."""
     def polygamma_(self, n: builtins.int, name: str | None = None) -> Tensor:
-        """In-place form of `polygamma`: changes and returns `x`."""
+        """As `polygamma`, in place: the tensor takes the result and is returned."""
     def pow(self, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """`x ** y`, element by element."""
+        """`x` to the power `y`, element by element."""
     def pow_(self, y: Any, name: str | None = None) -> Tensor:
-        """In-place form of `pow`: changes and returns `x`."""
+        """As `pow`, in place: the tensor takes the result and is returned."""
     @property
     def process_mesh(self) -> ProcessMesh | None:
         """The mesh that the tensor lies on, or None."""
@@ -1380,7 +1423,7 @@ class Tensor:
         out: Tensor | None = None,
         name: str | None = None,
     ) -> Tensor:
-        """The product over some axes (all by default)."""
+        """The product over some axes."""
     def put_along_axis(
         self,
         indices: Tensor,
@@ -1390,7 +1433,7 @@ class Tensor:
         include_self: builtins.bool = True,
         broadcast: builtins.bool = True,
     ) -> Tensor:
-        """`arr` with `values` at `indices` along an axis: assigned, or combined with what is there."""
+        """A tensor with values put at positions along an axis."""
     def put_along_axis_(
         self,
         indices: Tensor,
@@ -1400,7 +1443,7 @@ class Tensor:
         include_self: builtins.bool = True,
         broadcast: builtins.bool = True,
     ) -> Tensor:
-        """In-place form of `put_along_axis`: changes and returns `x`."""
+        """As `put_along_axis`, in place: the tensor takes the result and is returned."""
     def qr(self, mode: str = "reduced", name: str | None = None) -> Any:
         """`x = Q R` with orthonormal columns in `Q` and `R` upper triangular."""
     def quantile(
@@ -1413,43 +1456,43 @@ class Tensor:
         *,
         out: Tensor | None = None,
     ) -> Tensor:
-        """What a fraction `q` of the elements over `axis` (all by default) lies below; NaN if one is NaN."""
+        """What a fraction `q` of the elements lies below; NaN if one of them is NaN."""
     def rad2deg(self, name: str | None = None) -> Tensor:
-        """Angles in radians as degrees."""
+        """Angles in radians as degrees; integers give the default floating type."""
     def randint_like(
         self, low: Any = 0, high: Any = None, dtype: DTypeLike | None = None, name: str | None = None
     ) -> Tensor:
-        """Integers drawn uniformly, in the shape (and type, unless another is named) of a tensor."""
+        """Integers drawn uniformly from [low, high), in the shape of a tensor."""
     def random_(self, from_: Any = 0, to: Any = None, *, generator: None = None) -> Tensor:
-        """Fills `x` with integers drawn uniformly from [from_, to)."""
+        """Fills `x` with integers drawn uniformly and returns it."""
     def rank(self) -> Tensor:
-        """The number of dimensions, as an int32 tensor."""
+        """The number of axes of a tensor, as an int32 tensor."""
     def ravel(self) -> Tensor:
-        """All elements in one dimension. Shares memory with the tensor."""
+        """All elements along one axis; the result shares memory with the tensor."""
     def real(self, name: str | None = None) -> Tensor:
-        """The real part, a view of `x`."""
+        """The real part of complex numbers; it shares memory with `x`."""
     def reciprocal(self, name: str | None = None) -> Tensor:
-        """`1 / x`."""
+        """`1 / x`, element by element; infinity at 0."""
     def reciprocal_(self, name: str | None = None) -> Tensor:
-        """In-place form of `reciprocal`: changes and returns `x`."""
+        """As `reciprocal`, in place: the tensor takes the result and is returned."""
     def reconstruct_from_(self, other: Tensor) -> None:
         """The tensor becomes another name of `other`: its value, shape and type, sharing memory."""
     def reduce_as(self, target: Tensor, name: str | None = None) -> Tensor:
-        """`x` summed down to the shape of `target`, which must broadcast to that of `x`."""
+        """`x` summed down to the shape of another tensor, the reverse of broadcasting."""
     def register_hook(self, hook: Hook) -> RemovableHandle:
-        """Calls `hook(gradient)` in every backward pass that reaches this tensor."""
+        """Calls a function in every backward pass that reaches this tensor."""
     def relu_(self, name: str | None = None) -> Tensor:
-        """In-place form of `relu`: changes and returns `x`."""
+        """As `relu`, in place: the tensor takes the result and is returned."""
     def remainder(self, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """What division rounding down leaves: it has the sign of `y`. Integers: no zero divisor."""
+        """What a division that rounds down leaves; it has the sign of `y`."""
     def remainder_(self, y: Any, name: str | None = None) -> Tensor:
-        """In-place form of `remainder`: changes and returns `x`."""
+        """As `remainder`, in place: the tensor takes the result and is returned."""
     def renorm(self, p: builtins.float, axis: builtins.int, max_norm: builtins.float) -> Tensor:
-        """`x` with every slice along `axis` whose `p`-norm is above `max_norm` scaled down to that norm."""
+        """Every slice along an axis whose norm is too large scaled down to `max_norm`."""
     def renorm_(self, p: builtins.float, axis: builtins.int, max_norm: builtins.float) -> Tensor:
-        """In-place form of `renorm`: changes and returns `x`."""
+        """As `renorm`, in place: the tensor takes the result and is returned."""
     def repeat(self, *repeats: Any) -> Tensor:
-        """The tensor repeated along its axes; see `tile`."""
+        """The tensor repeated as a whole along its axes; see `tile`."""
     def repeat_interleave(
         self,
         repeats: Any,
@@ -1458,33 +1501,33 @@ class Tensor:
         *,
         output_size: builtins.int | None = None,
     ) -> Tensor:
-        """Each slice along an axis (each element, without one) repeated in place."""
+        """Each slice along an axis repeated in its place."""
     def requires_grad_(self, requires_grad: builtins.bool = True) -> Tensor:
         """Sets whether the gradient of this tensor is wanted, and returns it."""
     def reshape(self, shape: ShapeLike, *more: builtins.int, name: str | None = None) -> Tensor:
-        """The same numbers in another shape. One dimension may be -1 (worked out); 0 keeps the dimension at that place."""
+        """The same numbers in another shape; the result shares memory with `x`."""
     def reshape_(self, shape: ShapeLike, name: str | None = None) -> Tensor:
-        """In-place form of `reshape`."""
+        """As `paddle.reshape`, in place: `x` itself gets the other shape and is returned."""
     def resize_(self, shape: ShapeLike, fill_zero: builtins.bool = False, name: str | None = None) -> Tensor:
-        """`x` itself gets another shape, with fewer elements or with zeros behind the old ones."""
+        """The tensor itself gets another shape, with fewer elements or with zeros behind the old ones, and is returned."""
     def retain_grads(self) -> None:
         """Lets a result of an operation keep its gradient in `.grad`, as leaves do anyway."""
     def reverse(self, axis: AxisLike | None, name: str | None = None) -> Tensor:
-        """`x` with the order of elements along some axes reversed."""
+        """A tensor with the order of elements along some axes reversed."""
     def roll(self, shifts: Any, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
-        """`x` moved along axes, what falls off one end coming in at the other; without an axis in row-"""
+        """A tensor moved along axes; what falls off one end comes in at the other."""
     def rot90(self, k: builtins.int = 1, axes: Sequence[builtins.int] = (0, 1), name: str | None = None) -> Tensor:
-        """`x` turned `k` times by 90 degrees in the plane of two axes, from the first towards the second."""
+        """A tensor turned by 90 degrees in the plane of two axes."""
     def round(self, decimals: builtins.int = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """Rounds to `decimals` places behind the point, halves to the even neighbour; integers stay as they are, complex"""
+        """Each element rounded to the nearest number with `decimals` places, halves to the even neighbour."""
     def round_(self, decimals: builtins.int = 0, name: str | None = None) -> Tensor:
-        """In-place form of `round`: changes and returns `x`."""
+        """As `round`, in place: the tensor takes the result and is returned."""
     def rows(self) -> Any:
-        """RuntimeError: only selected rows have these."""
+        """Raises RuntimeError: only selected rows have these."""
     def rsqrt(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """`1 / sqrt(x)`."""
+        """`1 / sqrt(x)`, element by element; NaN for negative numbers."""
     def rsqrt_(self, name: str | None = None) -> Tensor:
-        """In-place form of `rsqrt`: changes and returns `x`."""
+        """As `rsqrt`, in place: the tensor takes the result and is returned."""
     def scale(
         self,
         scale: Any = 1.0,
@@ -1493,7 +1536,7 @@ class Tensor:
         act: str | None = None,
         name: str | None = None,
     ) -> Tensor:
-        """`x * scale + bias`, or `(x + bias) * scale`; for an integer tensor, integers."""
+        """`x * scale + bias`, or `(x + bias) * scale`; an integer tensor stays one."""
     def scale_(
         self,
         scale: Any = 1.0,
@@ -1502,7 +1545,7 @@ class Tensor:
         act: str | None = None,
         name: str | None = None,
     ) -> Tensor:
-        """In-place form of `scale`: changes and returns `x`."""
+        """As `scale`, in place: the tensor takes the result and is returned."""
     def scatter(
         self,
         index: Tensor,
@@ -1511,7 +1554,7 @@ class Tensor:
         name: str | None = None,
         out: Tensor | None = None,
     ) -> Tensor:
-        """`x` with the rows that `index` names replaced by `updates`."""
+        """A tensor with the rows that `index` names replaced."""
     def scatter_(
         self,
         index: Tensor,
@@ -1520,21 +1563,21 @@ class Tensor:
         name: str | None = None,
         out: Tensor | None = None,
     ) -> Tensor:
-        """In-place form of `scatter`: changes and returns `x`."""
+        """As `scatter`, in place: the tensor takes the result and is returned."""
     def scatter_add(self, dim: AxisLike, index: Tensor, src: Tensor) -> Tensor:
         """A tensor with the elements of `src` added where `index` points along an axis."""
     def scatter_add_(self, dim: AxisLike, index: Tensor, src: Tensor) -> Tensor:
-        """In-place form of `scatter_add`: changes and returns `x`."""
+        """As `scatter_add`, in place: the tensor takes the result and is returned."""
     def scatter_nd(self, updates: Tensor, shape: ShapeLike, name: str | None = None) -> Tensor:
-        """Zeros of a shape with `updates` added where the last dimension of `index` says."""
+        """Zeros with values added at several positions."""
     def scatter_nd_add(self, index: Tensor, updates: Tensor, name: str | None = None) -> Tensor:
-        """`x` with `updates` added where the last dimension of `index` says; equal places add up."""
+        """A tensor with values added at several positions."""
     def scatter_reduce(
         self, dim: AxisLike, index: Tensor, src: Tensor, reduce: str, *, include_self: builtins.bool = True
     ) -> Tensor:
         """A tensor combined with the elements of `src` where `index` points along an axis."""
     def select_scatter(self, values: Tensor, axis: AxisLike | None, index: Any, name: str | None = None) -> Tensor:
-        """`x` with `values` as its slice number `index` along an axis."""
+        """`x` with another tensor as one of its slices."""
     def set_(
         self,
         source: Tensor | None = None,
@@ -1543,57 +1586,57 @@ class Tensor:
         offset: builtins.int = 0,
         name: str | None = None,
     ) -> Tensor:
-        """`x` itself becomes a view of `source` (see `as_strided`), or a tensor without elements."""
+        """The tensor itself becomes a view of another, or one without elements, and is returned."""
     def set_string_list(self, value: Any) -> None:
-        """NotImplementedError: tensors hold numbers."""
+        """Raises NotImplementedError: tensors hold numbers."""
     def set_tensor(self, value: Tensor) -> None:
         """The tensor becomes another name of `value`; see `reconstruct_from_`."""
     def set_value(self, value: Any) -> None:
-        """Gives the tensor other numbers of the same shape and type. Neither its history nor its"""
+        """Gives the tensor other numbers of the same shape and type. Neither its history nor its version changes."""
     def set_vocab(self, value: Any) -> None:
-        """NotImplementedError: tensors hold numbers."""
+        """Raises NotImplementedError: tensors hold numbers."""
     def sgn(self, name: str | None = None) -> Tensor:
-        """The sign; of complex numbers, `x / |x|` (0 for 0)."""
+        """The sign of each element: -1, 0 or 1; of complex numbers `x / |x|`, and 0 for 0."""
     def shard_index(
         self, index_num: builtins.int, nshards: builtins.int, shard_id: builtins.int, ignore_value: builtins.int = -1
     ) -> Tensor:
-        """Indices below `index_num` as they are within shard `shard_id`; those of other shards are ignored."""
+        """Indices of a whole as they are within one of its shards."""
     def short(self) -> Tensor:
         """The numbers as int16; the tensor itself if they are that already."""
     def sigmoid(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """`1 / (1 + exp(-x))`."""
+        """`1 / (1 + exp(-x))`, element by element: any number mapped into (0, 1)."""
     def sigmoid_(self, name: str | None = None) -> Tensor:
-        """In-place form of `sigmoid`: changes and returns `x`."""
+        """As `sigmoid`, in place: the tensor takes the result and is returned."""
     def sign(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """-1, 0 or 1 by the sign of each element; of complex numbers, `x / |x|`."""
+        """-1, 0 or 1 by the sign of each element; of complex numbers `x / |x|`."""
     def signbit(self, name: str | None = None) -> Tensor:
-        """Whether the sign bit of an element is set: true for negative numbers and -0."""
+        """Whether the sign bit of each element is set: true for negative numbers and for -0."""
     def sin(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The sine."""
+        """The sine of each element, in radians."""
     def sin_(self, name: str | None = None) -> Tensor:
-        """In-place form of `sin`: changes and returns `x`."""
+        """As `sin`, in place: the tensor takes the result and is returned."""
     def sinc(self, name: str | None = None) -> Tensor:
         """`sin(pi x) / (pi x)`, and 1 at zero."""
     def sinc_(self, name: str | None = None) -> Tensor:
-        """In-place form of `sinc`: changes and returns `x`."""
+        """As `sinc`, in place: the tensor takes the result and is returned."""
     def sinh(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The hyperbolic sine."""
+        """The hyperbolic sine of each element."""
     def sinh_(self, name: str | None = None) -> Tensor:
-        """In-place form of `sinh`: changes and returns `x`."""
+        """As `sinh`, in place: the tensor takes the result and is returned."""
     def slice(self, axes: AxisLike, starts: Any, ends: Any) -> Tensor:
-        """The part of a tensor from `starts` to `ends` along `axes`; it shares memory with the"""
+        """The part of a tensor between two positions along some axes; it shares memory with the tensor."""
     def slice_scatter(
         self, value: Tensor, axes: AxisLike, starts: Any, ends: Any, strides: SizesLike, name: str | None = None
     ) -> Tensor:
-        """`x` with `value` (broadcast) as its slice from `starts` to `ends` along `axes`."""
+        """`x` with another tensor as the part from `starts` to `ends` along some axes."""
     def slogdet(self, name: str | None = None) -> Tensor:
-        """The sign of the determinant and the logarithm of its size, one above the other in one tensor."""
+        """The sign of the determinant and the logarithm of its size."""
     def softmax(
         self, dim: builtins.int | None = None, dtype: DTypeLike | None = None, *, out: Tensor | None = None
     ) -> Tensor:
-        """`exp(x) / sum(exp(x))` along `dim`; see `nn.functional.softmax`."""
+        """`exp(x) / sum(exp(x))` along an axis; see `nn.functional.softmax`."""
     def softmax_(self, axis: builtins.int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
-        """In-place form of `softmax`: changes and returns `x`."""
+        """As `softmax`, in place: the tensor takes the result and is returned."""
     def solve(
         self, y: Tensor, left: builtins.bool = True, name: str | None = None, *, out: Tensor | None = None
     ) -> Tensor:
@@ -1605,31 +1648,31 @@ class Tensor:
         stable: builtins.bool = False,
         name: str | None = None,
     ) -> Tensor:
-        """The elements in order along `axis`; NaN counts as largest."""
+        """The elements in order along an axis; NaN counts as largest."""
     def sparse_dim(self) -> builtins.int:
         """How many dimensions are sparse."""
     def split(self, num_or_sections: Any, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
-        """`x` cut along an axis into a number of equal parts, or into parts of the given sizes (one may"""
+        """A tensor cut along an axis."""
     def split_with_sizes(self, split_sizes: Any, dim: AxisLike = 0) -> list[Tensor]:
-        """The tensor cut along an axis into parts of the given sizes, which add up to it."""
+        """The tensor cut along an axis into parts of the given sizes."""
     def sqrt(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The square root; NaN for negative numbers."""
+        """The square root of each element; NaN for negative numbers."""
     def sqrt_(self, name: str | None = None) -> Tensor:
-        """In-place form of `sqrt`: changes and returns `x`."""
+        """As `sqrt`, in place: the tensor takes the result and is returned."""
     def square(self, name: str | None = None) -> Tensor:
-        """`x * x`."""
+        """Each element times itself."""
     def square_(self, name: str | None = None) -> Tensor:
-        """In-place form of `square`: changes and returns `x`."""
+        """As `square`, in place: the tensor takes the result and is returned."""
     def squeeze(self, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
-        """`x` without the named axes (all by default) as far as they have one element. Shares memory"""
+        """A tensor without axes of one element; the result shares memory with `x`."""
     def squeeze_(self, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
-        """In-place form of `squeeze`."""
+        """As `paddle.squeeze`, in place: `x` itself gets the other shape and is returned."""
     def stack(self, axis: AxisLike = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Tensors of one shape joined along a new axis."""
     def stanh(
         self, scale_a: builtins.float = 0.67, scale_b: builtins.float = 1.7159, name: str | None = None
     ) -> Tensor:
-        """`scale_b * tanh(scale_a * x)`."""
+        """`scale_b * tanh(scale_a * x)`, element by element."""
     def std(
         self,
         axis: AxisLike | None = None,
@@ -1637,7 +1680,7 @@ class Tensor:
         keepdim: builtins.bool = False,
         name: str | None = None,
     ) -> Tensor:
-        """The standard deviation over some axes (all by default)."""
+        """The standard deviation over some axes."""
     def stft(
         self,
         n_fft: Any,
@@ -1650,24 +1693,24 @@ class Tensor:
         onesided: builtins.bool | None = None,
         name: str | None = None,
     ) -> Tensor:
-        """The Fourier transforms of windowed pieces of a signal: [batch, frequencies, pieces]."""
+        """The Fourier transforms of windowed pieces of a signal."""
     def stride(self, dim: builtins.int | None = None) -> Any:
-        """How many elements lie between neighbours along an axis; a list of that for all of them without `dim`."""
+        """How many elements lie between neighbours along an axis, or a list of that for all of them."""
     def strided_slice(
         self, axes: AxisLike, starts: Any, ends: Any, strides: SizesLike, name: str | None = None
     ) -> Tensor:
-        """The part of `x` from `starts` to `ends` along `axes`, every `strides`-th element; shares"""
+        """Every n-th element between two positions along some axes; it shares memory with `x`."""
     @property
     def strides(self) -> list[builtins.int]:
         """Elements between neighbours along each axis, as Paddle's memory has them."""
     def sub(self, y: Any, name: str | None = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
         """`x - alpha * y`, element by element."""
     def sub_(self, y: Any, name: str | None = None, *, alpha: Any = 1) -> Tensor:
-        """In-place form of `subtract`: changes and returns `x`."""
+        """As `sub`, in place: the tensor takes the result and is returned."""
     def subtract(self, y: Any, name: str | None = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
         """`x - alpha * y`, element by element."""
     def subtract_(self, y: Any, name: str | None = None, *, alpha: Any = 1) -> Tensor:
-        """In-place form of `subtract`: changes and returns `x`."""
+        """As `subtract`, in place: the tensor takes the result and is returned."""
     def sum(
         self,
         axis: Any = None,
@@ -1677,55 +1720,55 @@ class Tensor:
         *,
         out: Tensor | None = None,
     ) -> Tensor:
-        """The sum over some axes (all by default). Booleans and 32-bit integers give int64."""
+        """The sum over some axes."""
     def svd_lowrank(
         self, q: builtins.int | None = None, niter: builtins.int = 2, M: Tensor | None = None, name: str | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """The `q` largest singular values of `x` (of `x - M`) with their vectors, nearly: `U`, `S`, `V`."""
+        """The largest singular values of a matrix with their vectors, nearly."""
     def swapaxes(self, perm: Any, *axes: Any, name: str | None = None) -> Tensor:
-        """Two axes exchanged (`swapaxes(x, 0, 1)`), or all axes in the order `perm`. Shares memory with"""
+        """A tensor with two axes exchanged; the result shares memory with `x`."""
     def swapdims(self, perm: Any, *axes: Any, name: str | None = None) -> Tensor:
-        """Two axes exchanged (`swapaxes(x, 0, 1)`), or all axes in the order `perm`. Shares memory with"""
+        """A tensor with two axes exchanged; the result shares memory with `x`."""
     def t(self, name: str | None = None) -> Tensor:
-        """A matrix transposed (it shares memory); a vector or 0-d tensor as it is."""
+        """A matrix transposed; it shares memory. A vector, or a tensor without axes, as it is."""
     def t_(self, name: str | None = None) -> Tensor:
-        """In-place form of `t`."""
+        """As `paddle.t`, in place: the tensor itself is transposed and returned."""
     def take(self, index: Tensor, mode: str = "raise", name: str | None = None) -> Tensor:
-        """Elements of `x` by their number in row-major order."""
+        """Elements of a tensor by their number in row-major order."""
     def take_along_axis(
         self, indices: Tensor, axis: AxisLike | None, broadcast: builtins.bool = True, *, out: Tensor | None = None
     ) -> Tensor:
-        """`arr` at `indices` along an axis."""
+        """The elements of a tensor at positions along an axis."""
     def take_along_dim(
         self, indices: Tensor, axis: AxisLike | None, broadcast: builtins.bool = True, *, out: Tensor | None = None
     ) -> Tensor:
-        """`arr` at `indices` along an axis."""
+        """The elements of a tensor at positions along an axis."""
     def tan(self, name: str | None = None) -> Tensor:
-        """The tangent."""
+        """The tangent of each element, in radians."""
     def tan_(self, name: str | None = None) -> Tensor:
-        """In-place form of `tan`: changes and returns `x`."""
+        """As `tan`, in place: the tensor takes the result and is returned."""
     def tanh(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The hyperbolic tangent."""
+        """The hyperbolic tangent: any number mapped into (-1, 1)."""
     def tanh_(self, name: str | None = None) -> Tensor:
-        """In-place form of `tanh`: changes and returns `x`."""
+        """As `tanh`, in place: the tensor takes the result and is returned."""
     def tensor_split(self, num_or_indices: Any, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
-        """`x` cut along an axis into a number of parts as equal as possible, or at the given positions."""
+        """A tensor cut along an axis into parts as equal as possible, or at given positions."""
     def tensordot(self, y: Tensor, axes: AxisLike = 2, name: str | None = None) -> Tensor:
         """Products summed over pairs of axes; the axes that remain are those of `x`, then those of `y`."""
     def thresholded_relu_(
         self, threshold: builtins.float = 1.0, value: builtins.float = 0.0, name: str | None = None
     ) -> Tensor:
-        """In-place form of `thresholded_relu`: changes and returns `x`."""
+        """As `thresholded_relu`, in place: the tensor takes the result and is returned."""
     def tile(self, repeat_times: Any, name: str | None = None) -> Tensor:
-        """`x` repeated as a whole along each axis; the numbers belong to the last axes."""
+        """A tensor repeated as a whole."""
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The tensor on another device and (or) in another type."""
+        """The tensor on another device, in another type, or both."""
     def to_dense(self) -> Tensor:
         """The tensor with all its positions; a dense one is returned as it is."""
     def to_sparse_coo(self, sparse_dim: builtins.int) -> Tensor:
-        """By coordinates: the first `sparse_dim` dimensions are sparse, the others stay dense in the values."""
+        """The elements that are not zero, by their coordinates."""
     def to_sparse_csr(self) -> Tensor:
-        """By compressed rows: of a matrix, or of a batch of matrices."""
+        """The elements that are not zero, by compressed rows: of a matrix, or of a batch of matrices."""
     def top_p_sampling(
         self,
         ps: Tensor,
@@ -1748,33 +1791,33 @@ class Tensor:
         *,
         out: tuple[Tensor, Tensor] | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """The `k` largest (or smallest) elements along `axis`, in order, and their positions."""
+        """The `k` largest elements along an axis, in order, and their positions."""
     def trace(
         self, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1, name: str | None = None
     ) -> Tensor:
         """The sum of the diagonal of the matrices that two axes span."""
     def transpose(self, perm: Any, name: Any = None) -> Tensor:
-        """`x` with its axes in the order `perm`; two axes (`x.transpose(0, 1)`, `dim0=0, dim1=1`) change places."""
+        """A tensor with its axes in another order; the result shares memory with `x`."""
     def transpose_(self, perm: Any, name: str | None = None) -> Tensor:
-        """In-place form of `transpose`."""
+        """As `paddle.transpose`, in place: `x` itself gets the other order of axes and is returned."""
     def trapezoid(
         self, x: Tensor | None = None, dx: Any = None, axis: builtins.int = -1, name: str | None = None
     ) -> Tensor:
-        """The area under the polygon through `y` along `axis`, at the places `x` or at distances `dx` (1)."""
+        """The area under the polygon through `y`."""
     def tril(self, diagonal: builtins.int = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The lower triangle of matrices, zero above the given diagonal."""
+        """The lower triangle of matrices, with zeros above it."""
     def tril_(self, diagonal: builtins.int = 0, name: str | None = None) -> Tensor:
-        """In-place form of `tril`: changes and returns `x`."""
+        """As `tril`, in place: the tensor takes the result and is returned."""
     def triu(self, diagonal: builtins.int = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-        """The upper triangle of matrices, zero below the given diagonal."""
+        """The upper triangle of matrices, with zeros below it."""
     def triu_(self, diagonal: builtins.int = 0, name: str | None = None) -> Tensor:
-        """In-place form of `triu`: changes and returns `x`."""
+        """As `triu`, in place: the tensor takes the result and is returned."""
     def true_divide(self, other: Any, *, out: Tensor | None = None) -> Tensor:
         """`input / other`, element by element; integers give float32."""
     def trunc(self, name: str | None = None) -> Tensor:
-        """Rounds towards zero."""
+        """Each element rounded towards zero."""
     def trunc_(self, name: str | None = None) -> Tensor:
-        """In-place form of `trunc`: changes and returns `x`."""
+        """As `trunc`, in place: the tensor takes the result and is returned."""
     @property
     def type(self) -> VarType:
         """The kind of variable; the data type is `dtype`."""
@@ -1785,11 +1828,11 @@ class Tensor:
     def unbind(self, axis: Any = 0) -> list[Tensor]:
         """The slices of a tensor along an axis, without that axis; they share memory with it."""
     def unflatten(self, axis: AxisLike | None, shape: ShapeLike, name: str | None = None) -> Tensor:
-        """`x` with one axis divided into several of the given extents (one may be -1). Shares memory"""
+        """A tensor with one axis divided into several; the result shares memory with `x`."""
     def unfold(self, axis: AxisLike | None, size: SizesLike, step: Any, name: str | None = None) -> Tensor:
-        """Windows of `size` elements along an axis, one every `step` elements, each as a new last axis."""
+        """Windows along an axis, each as a new last axis; the result shares memory with `x`."""
     def uniform_(self, min: Number = 0, max: Number = 1.0, seed: builtins.int = 0, name: str | None = None) -> Tensor:
-        """Fills `x` with numbers drawn uniformly from [min, max)."""
+        """Fills `x` with numbers drawn uniformly from [min, max) and returns it."""
     def unique(
         self,
         return_index: builtins.bool = False,
@@ -1800,7 +1843,7 @@ class Tensor:
         sorted: builtins.bool = True,
         name: str | None = None,
     ) -> Tensor | tuple[Tensor, ...]:
-        """The different elements (or slices along `axis`), in order."""
+        """The different elements, in order."""
     def unique_consecutive(
         self,
         return_inverse: builtins.bool = False,
@@ -1809,21 +1852,21 @@ class Tensor:
         dtype: DTypeLike = "int64",
         name: str | None = None,
     ) -> Tensor | tuple[Tensor, ...]:
-        """The elements (or slices along `axis`) without those equal to the one before."""
+        """The elements without those equal to the one before."""
     def unsqueeze(self, axis: AxisLike | None, name: str | None = None) -> Tensor:
-        """`x` with new axes of extent one at the named places. Shares memory with `x`."""
+        """A tensor with new axes of one element; the result shares memory with `x`."""
     def unsqueeze_(self, axis: AxisLike | None, name: str | None = None) -> Tensor:
-        """In-place form of `unsqueeze`."""
+        """As `paddle.unsqueeze`, in place: `x` itself gets the other shape and is returned."""
     def unstack(self, axis: AxisLike = 0, num: Any = None) -> list[Tensor]:
-        """The slices of `x` along an axis, without that axis, as new tensors. `num`, if given, is how"""
+        """The slices of a tensor along an axis, without that axis, as new tensors."""
     def value(self) -> Tensor:
         """The tensor itself."""
     def values(self) -> Any:
-        """Of a sparse COO or CSR tensor only."""
+        """Of a sparse COO or CSR tensor only; see `paddle.sparse`."""
     def vander(
         self, n: builtins.int | None = None, increasing: builtins.bool = False, name: str | None = None
     ) -> Tensor:
-        """The powers of `x` from `n - 1` down to 0 as columns, or rising with `increasing`."""
+        """The powers of a vector as the columns of a matrix."""
     def var(
         self,
         axis: Any = None,
@@ -1834,23 +1877,23 @@ class Tensor:
         correction: builtins.float = 1,
         out: Tensor | None = None,
     ) -> Tensor:
-        """The variance over some axes (all by default): squares divided by the count less `correction`."""
+        """The variance over some axes."""
     def view(self, shape_or_dtype: Any, name: str | None = None) -> Tensor:
-        """`x` in another shape, or its bytes as another type. Shares memory with `x`."""
+        """A tensor in another shape, or its bytes as another type; the result shares memory with `x`."""
     def view_as(self, other: Tensor, name: str | None = None) -> Tensor:
-        """`x` in the shape of `other`. Shares memory with `x`."""
+        """A tensor in the shape of another; the result shares memory with `x`."""
     def view_as_complex(self) -> Tensor:
-        """Pairs in the last axis as complex numbers; see `as_complex`."""
+        """Pairs in the last axis as complex numbers; the same as `as_complex`."""
     def view_as_real(self) -> Tensor:
-        """Complex numbers as pairs in a new last axis; see `as_real`."""
+        """Complex numbers as pairs in a new last axis; the same as `as_real`."""
     def vsplit(self, num_or_indices: Any, name: str | None = None) -> list[Tensor]:
-        """`x` cut along the first axis; it must have two at least. See `tensor_split`."""
+        """A tensor of two axes or more cut along the first; see `tensor_split`."""
     def where(self, x: Any = None, y: Any = None, name: str | None = None, *, out: Tensor | None = None) -> Any:
-        """`x` where the condition holds, else `y`. Without both: the positions where it holds."""
+        """`x` where the condition holds, else `y`; without both, the positions where it holds."""
     def where_(self, x: TensorLike | None = None, y: TensorLike | None = None, name: str | None = None) -> Tensor:
-        """In-place form of `where`: changes and returns `x`."""
+        """As `paddle.where`, in place: `x` takes the result and is returned."""
     def zero_(self) -> Tensor:
-        """Sets every element of `x` to 0."""
+        """Sets every element to 0 and returns the tensor."""
     def zeros_like(
         self,
         dtype: DTypeLike | None = None,
@@ -1860,7 +1903,7 @@ class Tensor:
         requires_grad: builtins.bool = False,
         pin_memory: builtins.bool = False,
     ) -> Tensor:
-        """Zeros in the shape (and type, unless another is named) of `x`."""
+        """Zeros in the shape of `x`."""
 
 def _rebuild(
     cls: type[Tensor], array: numpy.ndarray, dtype: str, stop_gradient: bool, name: str | None, extra: dict[str, Any]

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.errors import runtime_error
+from .backward.tape import changed_in_place
 from .signatures import parameter_names
-from .tape import changed_in_place
 from .tensor import Tensor
 
 

@@ -31,7 +31,7 @@ from ..core.strides import Strides, contiguous_strides
 from ..core.symbols import plain
 from ..ir.recorder import LOCAL, STATE, recording_gradients
 from .attaching import attach
-from .tape import CutNode, OutputNode, PassNode, edge_of, stand_in
+from .backward.tape import CutNode, OutputNode, PassNode, edge_of, stand_in
 from .tensor import Tensor, alias, state_of
 
 _PRUNE_ABOVE = 8

@@ -15,8 +15,8 @@ import numpy as np
 from ..core.aval import Aval, make_aval
 from ..core.dtype import INT64
 from ..core.generator import default_generator
+from ..eager.backward.derived import DerivedVariadicGradient
 from ..eager.declare import op
-from ..eager.derived import DerivedVariadicGradient
 from ..eager.tensor import Tensor
 from ..ir.block import Block, branched, is_loose
 from ..ir.capture import TRIALS

@@ -11,8 +11,8 @@ from typing import Any
 
 from ..core.aval import Aval
 from ..core.errors import value_error
+from ..eager.backward.hooks import grad as gradients_of
 from ..eager.declare import PUBLIC
-from ..eager.hooks import grad as gradients_of
 from ..eager.modes import enable_grad
 from ..eager.tensor import Tensor
 from ..ir.operation import Operation, register

@@ -18,9 +18,9 @@ from ..core.errors import type_error, value_error
 from ..eager.moving import moved
 from ..eager.tensor import Tensor, tensor_from_data
 from ..ir.program import Program
-from .costs import bytes_of, memory_timeline, operations_of, xla_costs
 from ..ir.sizes.dimensions import shown_shape
 from ..ir.tiers.lowering import lower_program
+from .costs import bytes_of, memory_timeline, operations_of, xla_costs
 from .graph import Graph
 
 

@@ -7,8 +7,8 @@ from html import escape
 from typing import Any
 
 from ..ir.program import Instruction
-from .costs import bytes_of, operations_of
 from ..ir.sizes.dimensions import shown_shape
+from .costs import bytes_of, operations_of
 
 _MOST_TEXT = 2_000_000  # characters of StableHLO
 _STYLE = """

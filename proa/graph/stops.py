@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..eager.tape import GradNode, OutputNode, PassNode
+from ..eager.backward.tape import GradNode, OutputNode, PassNode
 from ..eager.tensor import Tensor
 from ..ir.block import blocks_in
 from ..ir.program import Program

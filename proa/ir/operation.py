@@ -94,8 +94,7 @@ class Operation:
         # The attributes as declared, and their keys.
         self.identify: Identify = self._first_identify
         self.infer_rule = infer
-        # Whether each element of a result comes from the elements of the (broadcast) operands at its place; shape rules
-        # say so (`eager/infer.py: elementwise`).
+        # Whether each element of a result comes from the operands' at its place (`eager/infer.py: elementwise`).
         self.elementwise: bool = getattr(infer, "elementwise", False)
         # What others ask about it (see traits.py).
         self.traits = traits_of(infer, traits or {})

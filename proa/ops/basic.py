@@ -17,8 +17,9 @@ from ..core.aval import Aval, make_aval
 from ..core.dtype import BOOL, INT32, INT64, is_differentiable, to_numpy_dtype
 from ..core.errors import failed_check, type_error, value_error
 from ..core.symbols import SymbolicSize, divides, same_size, same_sizes, whole
-from ..eager import dispatch, engine, series
+from ..eager import dispatch, series
 from ..eager.annotations import DTypeLike, ShapeLike
+from ..eager.backward import engine
 from ..eager.declare import op, public
 from ..eager.infer import elementwise, normalise_axis, reduce
 from ..eager.samples import A, S, samples

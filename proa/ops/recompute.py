@@ -14,10 +14,10 @@ from typing import Any
 
 from ..core.errors import runtime_error
 from ..core.generator import GeneratorState, default_generator
+from ..eager.backward.engine import fit, run_engine
+from ..eager.backward.tape import OutputNode, edge_of, with_history
 from ..eager.binder import next_sequence
 from ..eager.declare import op
-from ..eager.engine import fit, run_engine
-from ..eager.tape import OutputNode, edge_of, with_history
 from ..eager.tensor import Tensor, alias
 from ..ir.padding import rules
 from ..ir.recorder import LOCAL, set_scope, switch_gradients

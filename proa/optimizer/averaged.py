@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.aval import Aval
 from ..core.errors import type_error, value_error
-from ..eager.engine import zeros_of
+from ..eager.backward.engine import zeros_of
 from ..eager.tensor import Tensor
 from ..ops.basic import full_of
 from .arguments import number

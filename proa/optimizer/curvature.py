@@ -14,8 +14,8 @@ import numpy as np
 
 from ..core.aval import Aval
 from ..core.dtype import FLOAT64
+from ..eager.backward.engine import zeros_of
 from ..eager.declare import op
-from ..eager.engine import zeros_of
 from ..eager.tensor import Tensor, alias, tensor_from_data
 from ..ir.padding import rules
 from ..ops.basic import cast_to

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import type_error, value_error
-from ..eager.engine import zeros_of
+from ..eager.backward.engine import zeros_of
 from ..eager.modes import enable_grad
 from ..eager.tensor import Tensor, alias
 from ..ir.recorder import recording_gradients

@@ -19,7 +19,7 @@ from ..core.aval import Aval
 from ..core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 from ..core.errors import failed_check, failed_type_check, message, runtime_error, type_error, value_error, warn
 from ..core.tracebacks import boundary
-from ..eager.engine import zeros_of
+from ..eager.backward.engine import zeros_of
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor, alias, tensor_from_data
 from ..eager.views import replace_value

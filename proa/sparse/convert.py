@@ -12,8 +12,8 @@ import numpy as np
 
 from ..core.errors import type_error, value_error
 from ..eager.attaching import attach
+from ..eager.backward.tape import stand_in
 from ..eager.samples import A, S, samples
-from ..eager.tape import stand_in
 from ..eager.tensor import Tensor
 from ..ops.arguments import integer
 from ..ops.basic import reshape_to

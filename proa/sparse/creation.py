@@ -10,9 +10,9 @@ from ..core.dtype import INT64, to_numpy_dtype
 from ..core.errors import type_error, value_error
 from ..core.place import parse_place
 from ..eager.annotations import DeviceLike, DTypeLike, ShapeLike
+from ..eager.backward.tape import stand_in
 from ..eager.moving import moved
 from ..eager.samples import A, S, samples
-from ..eager.tape import stand_in
 from ..eager.tensor import Tensor, alias, tensor_from_data
 from ..ops.arguments import integers
 from ..ops.basic import cast_to

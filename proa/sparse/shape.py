@@ -13,8 +13,8 @@ import numpy as np
 from ..core.dtype import INT64, to_numpy_dtype
 from ..core.errors import value_error
 from ..eager.annotations import AxisLike, DTypeLike, ShapeLike
+from ..eager.backward.tape import stand_in
 from ..eager.samples import A, S, samples
-from ..eager.tape import stand_in
 from ..eager.tensor import Tensor
 from ..ops.arguments import integers, several_axes
 from ..ops.basic import cast_to, resolve_shape, shape_tuple, sum_over, transpose_to

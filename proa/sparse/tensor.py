@@ -21,11 +21,11 @@ from ..core.errors import runtime_error, type_error, value_error
 from ..core.place import Place
 from ..core.printing import array_to_string
 from ..core.size import Size
-from ..eager import engine
 from ..eager.annotations import DTypeLike
-from ..eager.hooks import RemovableHandle, register_hook
+from ..eager.backward import engine
+from ..eager.backward.hooks import RemovableHandle, register_hook
+from ..eager.backward.tape import stand_in
 from ..eager.moving import moved
-from ..eager.tape import stand_in
 from ..eager.tensor import Tensor, alias, tensor_from_data
 from .pattern import CooPattern, CsrPattern, Lookup, Pattern
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..core.dtype import to_numpy_dtype
 from ..core.errors import type_error
+from ..eager.backward.tape import stand_in
 from ..eager.declare import PUBLIC
 from ..eager.samples import A, S, samples
-from ..eager.tape import stand_in
 from ..eager.tensor import Tensor
 from ..ops.basic import cast_to
 from .tensor import require_sparse

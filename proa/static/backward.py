@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.errors import type_error, value_error
-from ..eager import engine
+from ..eager.backward import engine
 from ..eager.tensor import Tensor
 from .mode import require_static
 

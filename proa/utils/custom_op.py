@@ -24,8 +24,8 @@ from ..core.dtype import to_numpy_dtype
 from ..core.errors import runtime_error, type_error
 from ..eager.declare import op
 from ..ir.operation import all_operations
-from ..ir.xla import started_jax
 from ..ir.traits import GivenTraits
+from ..ir.xla import started_jax
 
 Kernel = Callable[..., Any]
 

@@ -14,9 +14,9 @@ from contextlib import closing
 import pytest
 
 from proa.distributed.launching import options
+from tests.distributed.support.processes import environment
 
 from .killing import WORKER, run
-from tests.distributed.support.processes import environment
 
 pytestmark = pytest.mark.timeout(300)
 

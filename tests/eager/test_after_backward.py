@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import proa as paddle
-from proa.eager.engine import after_backward
+from proa.eager.backward.engine import after_backward
 
 
 def leaf() -> paddle.Tensor:

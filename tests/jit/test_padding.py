@@ -78,8 +78,8 @@ def test_values_that_are_no_numbers_stay_where_they_were() -> None:
 # What padded programs are made of; derived gradients; calls between programs; operations of users; what converted
 # code prints and asserts, which happens to the values as they are; exchanges between processes, which run alone.
 _APART = (
-    "proa.ir.padding", "proa.eager.derived", "proa.static", "proa.graph.deferred", "proa.utils", "proa.jit.conversion",
-    "proa.distributed",
+    "proa.ir.padding", "proa.eager.backward.derived", "proa.static", "proa.graph.deferred", "proa.utils",
+    "proa.jit.conversion", "proa.distributed",
 )  # fmt: skip
 
 

@@ -59,7 +59,7 @@ def test_every_primitive_has_a_translator_or_a_reason() -> None:
         importlib.import_module(module.name)  # declares operations when something is padded
     # Tests may declare operations of their own; some are declared when code first needs them: gradients that are derived,
     # users' operations, calls that are put off, exchanges between processes.
-    apart = ("proa.eager.derived", "proa.static", "proa.utils", "proa.jit.conversion", "proa.distributed")
+    apart = ("proa.eager.backward.derived", "proa.static", "proa.utils", "proa.jit.conversion", "proa.distributed")
     missing = [
         name
         for name, operation in all_operations().items()

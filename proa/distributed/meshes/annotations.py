@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..parallelizing.plans import ColWiseParallel, RowWiseParallel, placements_on
-from ..parallelizing.parallelize import parallelize
 from ...core.errors import type_error, value_error
-from ...nn.common import Embedding, Linear
 from ...eager.annotations import AttrLike
-from ...nn.layer import Layer
-from ...ir.xla import started_jax
 from ...eager.tensor import Tensor
+from ...ir.xla import started_jax
+from ...nn.common import Embedding, Linear
+from ...nn.layer import Layer
+from ..parallelizing.parallelize import parallelize
+from ..parallelizing.plans import ColWiseParallel, RowWiseParallel, placements_on
 from .dtensor import reshard, shard_tensor
 from .mesh import ProcessMesh, get_mesh
 from .placement import Placement, Replicate, Shard

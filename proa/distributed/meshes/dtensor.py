@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ...eager.views import replace_value
-from ...ops.layout import Layout, constrain
 from ...core.errors import type_error, value_error
-from ...ir.recorder import recording_gradients
 from ...core.tracebacks import boundary
-from ...eager.annotations import DTypeLike, DeviceLike
-from ...eager.tensor import Tensor, alias, tensor_from_data
-from ...eager.parameter import Parameter
+from ...eager.annotations import DeviceLike, DTypeLike
 from ...eager.attaching import attach
+from ...eager.parameter import Parameter
+from ...eager.tensor import Tensor, alias, tensor_from_data
+from ...eager.views import replace_value
+from ...ir.recorder import recording_gradients
+from ...ops.layout import Layout, constrain
 from . import parts
 from .layouts import extent_at, found_layout, layout_of, partial_axes
 from .local import assembled, locals_of

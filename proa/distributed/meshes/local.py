@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core.aval import make_aval
 from ...core.errors import value_error
-from ...eager.tape import PassNode, edge_of
+from ...eager.backward.tape import PassNode, edge_of
 from ...eager.tensor import Tensor, wrap
 from ...ir import meshes
 from ...ir.recorder import note_sharded, value_of

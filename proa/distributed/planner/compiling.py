@@ -15,7 +15,7 @@ import numpy as np
 from ...core.aval import make_aval
 from ...core.dtype import to_numpy_dtype
 from ...core.place import CPU
-from ...eager.engine import gradients
+from ...eager.backward.engine import gradients
 from ...eager.tensor import Tensor
 from ...graph.capture import number_of, placeholder
 from ...graph.replay import replay_program

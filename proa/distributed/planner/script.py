@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...core.errors import runtime_error
-from ...eager import engine
+from ...eager.backward import engine
 from ...eager.instrument import Observer, attach, detach
 from ...eager.tensor import Tensor
 from ...ir.capture import CaptureError, Capturing

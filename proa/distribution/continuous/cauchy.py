@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..arguments import common_shape, spread, tensors
-from ..noise import standard_cauchy
-from ...eager.annotations import Number
 from ...core.errors import value_error
-from ..functions import paddle
+from ...eager.annotations import Number
+from ..arguments import common_shape, spread, tensors
 from ..distribution import Distribution, without_gradient
+from ..functions import paddle
+from ..noise import standard_cauchy
 
 
 class Cauchy(Distribution):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..arguments import spread, tensors
-from ..functions import paddle, times_log
 from ...core.errors import type_error, value_error
-from ..exponential_family import ExponentialFamily
 from ...eager.annotations import Number
-from ..distribution import without_gradient
 from ...eager.tensor import Tensor
+from ..arguments import spread, tensors
+from ..distribution import without_gradient
+from ..exponential_family import ExponentialFamily
+from ..functions import paddle, times_log
 
 
 class Dirichlet(ExponentialFamily):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..functions import choose, paddle
 from ...eager.annotations import Number
-from ..exponential_family import ExponentialFamily
-from ..noise import standard_exponential
-from ..distribution import without_gradient
 from ..arguments import tensors
+from ..distribution import without_gradient
+from ..exponential_family import ExponentialFamily
+from ..functions import choose, paddle
+from ..noise import standard_exponential
 
 
 class Exponential(ExponentialFamily):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..arguments import common_shape, spread, tensors
-from ..functions import paddle, times_log
 from ...eager.annotations import Number
-from ..exponential_family import ExponentialFamily
+from ..arguments import common_shape, spread, tensors
 from ..distribution import without_gradient
+from ..exponential_family import ExponentialFamily
+from ..functions import paddle, times_log
 
 
 class Gamma(ExponentialFamily):

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import common_shape, spread, tensors
 from ...eager.annotations import Number
-from ..transformed_distribution import TransformedDistribution
-from ..noise import standard_gumbel
-from ..functions import paddle
+from ..arguments import common_shape, spread, tensors
 from ..distribution import Distribution, without_gradient
+from ..functions import paddle
+from ..noise import standard_gumbel
+from ..transformed_distribution import TransformedDistribution
 
 
 class Gumbel(TransformedDistribution):

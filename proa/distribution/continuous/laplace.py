@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..arguments import common_shape, spread, tensors
 from ...eager.annotations import Number
+from ..arguments import common_shape, spread, tensors
+from ..distribution import Distribution, without_gradient
 from ..functions import paddle
 from ..noise import standard_laplace
-from ..distribution import Distribution, without_gradient
 
 
 class Laplace(Distribution):

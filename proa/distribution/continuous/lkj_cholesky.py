@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..arguments import require_all, sample_shape, spread, tensors
-from ..noise import standard_normal
 from ...core.errors import type_error, value_error
 from ...eager.annotations import Number
-from ..functions import paddle
+from ..arguments import require_all, sample_shape, spread, tensors
 from ..distribution import Distribution, without_gradient
+from ..functions import paddle
+from ..noise import standard_normal
 from .beta import Beta
 
 __all__ = ["LKJCholesky"]

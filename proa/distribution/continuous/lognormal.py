@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..transformed_distribution import TransformedDistribution
-from ..transform import ExpTransform
-from ..functions import paddle
 from ...eager.annotations import Number
+from ..functions import paddle
+from ..transform import ExpTransform
+from ..transformed_distribution import TransformedDistribution
 from .normal import Normal
 
 

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..noise import standard_normal
 from ...eager.annotations import Number
 from ...ops.arguments import integer
-from ..functions import paddle
 from ..arguments import common_shape, tensors
 from ..distribution import Distribution
+from ..functions import paddle
+from ..noise import standard_normal
 
 
 class Normal(Distribution):

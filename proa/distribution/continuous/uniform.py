@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..functions import choose, paddle
-from ...ops.arguments import integer
 from ...eager.annotations import Number
+from ...ops.arguments import integer
 from ..arguments import common_shape, tensors
 from ..distribution import Distribution
+from ..functions import choose, paddle
 from ..noise import standard_uniform
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..functions import choose, paddle, softplus
-from ..noise import standard_logistic, standard_uniform
-from ..exponential_family import ExponentialFamily
+from ...core.errors import value_error
 from ...eager.annotations import Number
 from ..arguments import tensors
-from ...core.errors import value_error
 from ..distribution import without_gradient
+from ..exponential_family import ExponentialFamily
+from ..functions import choose, paddle, softplus
+from ..noise import standard_logistic, standard_uniform
 
 
 def clip_probability(probs: Any) -> Any:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import common_shape, spread, tensors
-from ..functions import choose, paddle
 from ...core.errors import type_error
 from ...eager.annotations import Number
+from ..arguments import common_shape, spread, tensors
 from ..distribution import Distribution, without_gradient
+from ..functions import choose, paddle
 from .bernoulli import clip_probability
 
 

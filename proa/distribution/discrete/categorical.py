@@ -10,13 +10,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ...core.errors import value_error
+from ...eager.annotations import Number
+from ...eager.tensor import Tensor
 from ...ops.arguments import integer
 from ..arguments import sample_shape, tensors
-from ...eager.annotations import Number
-from ...core.errors import value_error
-from ..functions import functional, paddle
 from ..distribution import Distribution, without_gradient
-from ...eager.tensor import Tensor
+from ..functions import functional, paddle
 
 
 class Categorical(Distribution):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..functions import choose, paddle, times_log
 from ...eager.annotations import Number
 from ..arguments import tensors
 from ..distribution import Distribution, without_gradient
+from ..functions import choose, paddle, times_log
 from ..noise import standard_uniform
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..functions import functional, paddle, times_log
 from ...core.errors import type_error, value_error
 from ...eager.annotations import Number
+from ...eager.tensor import Tensor
 from ..arguments import tensors
 from ..distribution import Distribution, without_gradient
-from ...eager.tensor import Tensor
+from ..functions import functional, paddle, times_log
 
 
 class Multinomial(Distribution):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..backward.engine import zeros_of
 from ..dispatch import record
-from ..engine import zeros_of
 from ..tensor import Tensor
 from .calls import (
     Call,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..engine import zeros_of
-from ..tape import NOT_SAVED, GradNode, with_history
+from ..backward.engine import zeros_of
+from ..backward.tape import NOT_SAVED, GradNode, with_history
 from ..tensor import Tensor
 
 Series = list[Any]

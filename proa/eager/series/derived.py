@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...core.errors import message
+from ..backward.engine import gradients, zeros_of
+from ..backward.tape import PassNode, edge_of
 from ..dispatch import record
-from ..engine import gradients, zeros_of
-from ..tape import PassNode, edge_of
 from ..tensor import Tensor, alias
 from .calls import Call, Series, plus, product_of, scaled, scaled_by
 

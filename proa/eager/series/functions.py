@@ -11,8 +11,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ..backward.engine import zeros_of
 from ..dispatch import record
-from ..engine import zeros_of
 from ..tensor import Tensor
 from .calls import (
     Call,

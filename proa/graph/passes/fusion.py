@@ -15,8 +15,8 @@ import math
 from typing import Any
 
 from ...core.place import CPU
-from ...kernels.cpu.fused import ACTIVATIONS
 from ...kernels.cpu import fused
+from ...kernels.cpu.fused import ACTIVATIONS
 from .draft import Draft, Node, Scalar, Value
 from .nature import constants
 from .registry import FINAL, register_pass

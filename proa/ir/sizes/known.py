@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..block import blocks_in
 from ...core.symbols import is_symbolic, note_loss, plain
+from ..block import blocks_in
 from ..program import Program
 
 _MOST_ELEMENTS = 64

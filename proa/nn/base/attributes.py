@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.capture import outside_capture
-from ...core.errors import type_error
-from ...eager.annotations import AttrLike, DTypeLike, ShapeLike
-from ...core.place import parse_place
-from ...eager.parameter import Parameter
 from ...core.dtype import to_numpy_dtype
-from ...eager.naming import unique_name
-from ...ir.recorder import LOCAL
-from ..initializer import Initializer, default_initializer, drawing
+from ...core.errors import type_error
+from ...core.place import parse_place
+from ...eager.annotations import AttrLike, DTypeLike, ShapeLike
 from ...eager.declare import public
-from ...ops.basic import creation_shape
+from ...eager.naming import unique_name
+from ...eager.parameter import Parameter
 from ...eager.tensor import tensor_from_data
+from ...ir.capture import outside_capture
+from ...ir.recorder import LOCAL
+from ...ops.basic import creation_shape
+from ..initializer import Initializer, default_initializer, drawing
 from .lazy_init import is_lazy, make_late
 
 

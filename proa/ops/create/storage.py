@@ -16,8 +16,8 @@ from ...core.dtype import to_numpy_dtype
 from ...core.errors import runtime_error, type_error, value_error
 from ...eager.annotations import DTypeLike, ShapeLike, SizesLike
 from ...eager.attaching import attach
+from ...eager.backward.tape import stand_in
 from ...eager.declare import PUBLIC
-from ...eager.tape import stand_in
 from ...eager.tensor import Tensor, adopt, alias
 from ...eager.views import (
     check_in_place,

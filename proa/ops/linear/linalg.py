@@ -23,9 +23,9 @@ from ...eager.infer import broadcast_shapes, normalise_axis, same_shape
 from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
-from ...kernels.cpu.low_precision.precision import in_float32
 from ...ir.padding import rules
 from ...kernels.cpu.low_precision.bfloat import bfloat_linear, bfloat_product
+from ...kernels.cpu.low_precision.precision import in_float32
 from ...kernels.cpu.products import native_linear, native_product
 from ..arguments import require_tensor
 from ..axes import widened

@@ -22,8 +22,8 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import is_reduced_precision
 from ...core.namespaces import can_write
+from ...eager.backward.derived import DerivedVariadicGradient
 from ...eager.declare import op
-from ...eager.derived import DerivedVariadicGradient
 from ...eager.dispatch import record
 from ...eager.tensor import Tensor
 from ...ir.padding import rules

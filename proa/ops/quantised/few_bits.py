@@ -13,8 +13,8 @@ import numpy as np
 from ...core.aval import Aval, make_aval
 from ...core.dtype import is_floating
 from ...eager.declare import op
-from ...kernels.cpu.low_precision.quantised import native_weight_only_product
 from ...ir.padding import rules
+from ...kernels.cpu.low_precision.quantised import native_weight_only_product
 from ..linear.linalg import matmul
 
 _FLOAT32 = np.dtype("float32")

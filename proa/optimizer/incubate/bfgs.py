@@ -13,8 +13,8 @@ import numpy as np
 
 from ...core.dtype import to_numpy_dtype
 from ...core.errors import type_error, value_error
+from ...eager.backward.hooks import grad
 from ...eager.declare import public
-from ...eager.hooks import grad
 from ...eager.modes import enable_grad
 from ...eager.tensor import Tensor, tensor_from_data
 from ..line_search import Point, strong_wolfe

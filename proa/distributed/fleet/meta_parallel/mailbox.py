@@ -16,7 +16,7 @@ import numpy as np
 from ....core.aval import Aval
 from ....core.dtype import to_numpy_dtype
 from ....core.errors import value_error
-from ....eager.engine import zeros_of
+from ....eager.backward.engine import zeros_of
 from ....eager.tensor import Tensor, wrap
 from ...transport.messages import isend, recv
 from .schedules import Action

@@ -7,7 +7,7 @@ from typing import Any
 from ....core.dtype import FLOAT32
 from ....core.errors import type_error, value_error
 from ....core.tracebacks import boundary
-from ....eager.engine import backward
+from ....eager.backward.engine import backward
 from ....eager.tensor import Tensor
 from ....ir.recorder import recording_gradients
 from ....ops.basic import full_of

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....core.errors import value_error
-from ....eager.engine import after_backward
+from ....eager.backward.engine import after_backward
 from ....nn import functional as F
 from ...gradients import average
 from ...group import Group

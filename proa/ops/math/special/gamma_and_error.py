@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ....eager.samples import A, S, samples
-from ..unary import exp, square
-from ...precision import floating_real, reference, wide
-from ..arithmetic import affine, quotient, times
 from ....core.errors import type_error, value_error
-from ..ternary import clip
-from ....eager.tensor import Tensor
-from ....eager.declare import op, public
 from ....core.namespaces import can_write
 from ....eager import series
+from ....eager.declare import op, public
+from ....eager.samples import A, S, samples
+from ....eager.tensor import Tensor
+from ...precision import floating_real, reference, wide
+from ..arithmetic import affine, quotient, times
+from ..ternary import clip
+from ..unary import exp, square
 
 # Elements whose `erf` takes about as long as importing SciPy's.
 _FEW = 200_000

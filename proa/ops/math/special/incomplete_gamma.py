@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from ....core.aval import Aval
+from ....core.errors import value_error
+from ....eager.declare import op, public
+from ....eager.infer import broadcast, elementwise
 from ....eager.samples import A, S, samples
+from ....eager.tensor import Tensor
+from ....ir.operation import Check
+from ....ir.padding import rules
+from ...arguments import integer, require_tensor
 from ...precision import refuse, wide
 from ..arithmetic import minus, over, times
-from ....eager.infer import broadcast, elementwise
-from ....core.errors import value_error
-from ....ir.operation import Check
-from .gamma_and_error import digamma, lgamma, special
-from ...arguments import integer, require_tensor
-from ....eager.tensor import Tensor
-from ....core.aval import Aval
-from ....eager.declare import op, public
 from ..unary import log
-from ....ir.padding import rules
+from .gamma_and_error import digamma, lgamma, special
 
 
 @elementwise

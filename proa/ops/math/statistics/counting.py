@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from ....eager.samples import A, S, samples
-from ...arguments import dtype_or_default, finish, integer, require_tensor
 from ....core.aval import Aval, make_aval
-from ...create.creation import real_of, scalar_of
-from ....core.errors import type_error, value_error
-from ....eager.annotations import DTypeLike, DeviceLike
-from ....core.symbols import is_symbolic, maximum, whole_part
 from ....core.dtype import INT64, default_float, is_floating, to_numpy_dtype
-from ...precision import as_kind
-from ....eager.tensor import Tensor
-from ...basic import expand_to, reshape_to
+from ....core.errors import type_error, value_error
+from ....core.symbols import is_symbolic, maximum, whole_part
+from ....eager.annotations import DeviceLike, DTypeLike
 from ....eager.declare import op, public
+from ....eager.samples import A, S, samples
+from ....eager.tensor import Tensor
 from ....ir.padding import rules
+from ...arguments import dtype_or_default, finish, integer, require_tensor
+from ...basic import expand_to, reshape_to
+from ...create.creation import real_of, scalar_of
+from ...precision import as_kind
 
 
 def _infer_new(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:

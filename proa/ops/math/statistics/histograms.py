@@ -10,26 +10,26 @@ import numpy as np
 
 from ....core.aval import make_aval
 from ....core.dtype import FLOAT32, FLOAT64, INT64, is_differentiable
-from ...arguments import integer, integers, require_tensor
-from ....eager.samples import A, S, samples
 from ....core.errors import type_error, value_error
-from ...index.search import spread_along
-from ..reduction import max, min
-from ...index.lookup import insertion_places
-from ..ternary import clip
-from ....eager.tensor import Tensor, tensor_from_data
+from ....core.memory import check_allocation
+from ....core.namespaces import can_write
 from ....core.symbols import fixed
-from ....ir.padding import rules
+from ....eager.annotations import Number
 from ....eager.declare import op, public
+from ....eager.samples import A, S, samples
+from ....eager.tensor import Tensor, tensor_from_data
+from ....ir.operation import Check
+from ....ir.padding import rules
+from ...arguments import integer, integers, require_tensor
+from ...axes import flat
 from ...basic import cast_to, full_of, reshape_to
 from ...create.creation import real_of
 from ...index.indexing import get_item
-from ....eager.annotations import Number
-from ....ir.operation import Check
-from ...axes import flat
+from ...index.lookup import insertion_places
+from ...index.search import spread_along
 from ...shape.joining import concat
-from ....core.namespaces import can_write
-from ....core.memory import check_allocation
+from ..reduction import max, min
+from ..ternary import clip
 from .counting import space_between
 
 # ---- bincount ------------------------------------------------------------------------------------

@@ -19,22 +19,22 @@ from ....core.dtype import (
     real_dtype,
     to_numpy_dtype,
 )  # fmt: skip
-from ....eager.annotations import AxisLike, DTypeLike
-from ...arguments import flag, require_tensor
-from ....eager.samples import A, S, samples
 from ....core.errors import type_error, value_error
-from ...index.search import ranked_along
-from ...basic import cast_to, reshape_to, sum, sum_over
-from ...axes import flat, numpy_axis, several_or_all, single_axis
-from ....eager.tensor import Tensor, wrap
-from ....ir.sizes.known import mark_sizes
-from ..reduction import extreme_grad, mean_over
-from ....ir.padding import rules
-from ....eager.declare import op, public
-from ....eager import series
-from ....eager.calling import MISSING, deliver
-from ....eager.infer import reduce, same
 from ....core.symbols import plain
+from ....eager import series
+from ....eager.annotations import AxisLike, DTypeLike
+from ....eager.calling import MISSING, deliver
+from ....eager.declare import op, public
+from ....eager.infer import reduce, same
+from ....eager.samples import A, S, samples
+from ....eager.tensor import Tensor, wrap
+from ....ir.padding import rules
+from ....ir.sizes.known import mark_sizes
+from ...arguments import flag, require_tensor
+from ...axes import flat, numpy_axis, several_or_all, single_axis
+from ...basic import cast_to, reshape_to, sum, sum_over
+from ...index.search import ranked_along
+from ..reduction import extreme_grad, mean_over
 
 
 def _count(aval: Aval, axis: tuple[int, ...]) -> int:

@@ -12,20 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from ....eager.samples import A, S, samples
-from ...basic import cast_to, full_of, reshape_to, transpose_to
 from ....core.aval import make_aval
-from ....core.errors import type_error, value_error
 from ....core.dtype import FLOAT32, FLOAT64, INT64, is_differentiable
+from ....core.errors import type_error, value_error
+from ....eager.annotations import AxisLike
+from ....eager.declare import op, public
+from ....eager.infer import same
+from ....eager.samples import A, S, samples
 from ....eager.tensor import Tensor, tensor_from_data
 from ....ir.operation import Check
+from ....ir.padding import rules
 from ...arguments import require_tensor, several_axes
 from ...axes import flat, numpy_axis
+from ...basic import cast_to, full_of, reshape_to, transpose_to
 from ...index.search import order_along, pick_along
-from ....eager.infer import same
-from ....eager.declare import op, public
-from ....eager.annotations import AxisLike
-from ....ir.padding import rules
 from ..arithmetic import affine
 
 _MODES = ("linear", "lower", "higher", "nearest", "midpoint")

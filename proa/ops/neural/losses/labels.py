@@ -12,15 +12,15 @@ from typing import Any, Unpack
 import numpy as np
 
 from ....core.aval import Aval
-from ...precision import wide
-from ....kernels.cpu.losses import native_cross_entropy, native_cross_entropy_grad
-from ....ir.padding import rules
-from ...index.indexing_kernels import IndexOutOfRange
-from ....ir.traits import GivenTraits
-from ....eager.declare import op
-from ....ir.operation import Check
 from ....core.namespaces import can_write
+from ....eager.declare import op
 from ....eager.tensor import Tensor
+from ....ir.operation import Check
+from ....ir.padding import rules
+from ....ir.traits import GivenTraits
+from ....kernels.cpu.losses import native_cross_entropy, native_cross_entropy_grad
+from ...index.indexing_kernels import IndexOutOfRange
+from ...precision import wide
 
 _UNSIGNED = {np.dtype(f"i{size}"): np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 

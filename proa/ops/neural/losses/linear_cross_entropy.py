@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 from ....core.aval import make_aval
+from ....core.dtype import is_floating
+from ....core.namespaces import can_write
+from ....eager.declare import op
+from ....eager.dispatch import record
+from ....eager.tensor import Tensor
+from ....ir.operation import Check
+from ....ir.padding import rules
 from ....ir.recorder import LOCAL
 from ...basic import cast_to
-from ....ir.padding import rules
-from ....eager.dispatch import record
-from ....eager.declare import op
-from ....ir.operation import Check
 from ...linear.linalg import matmul
-from ....core.namespaces import can_write
-from ....eager.tensor import Tensor
-from ....core.dtype import is_floating
 from .labels import softmax_cross_entropy_grad
 
 _FLOAT32 = np.dtype("float32")

@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from ....eager.samples import A, S, samples
-from ...precision import wide
-from ....core.errors import type_error, value_error
-from ...index.gather import index_tensor
-from ...index.indexing_kernels import IndexOutOfRange
-from ....ir.operation import Check
-from ...arguments import require_tensor
-from ....eager.tensor import Tensor
 from ....core.aval import Aval
 from ....core.dtype import FLOAT32, INT64, is_floating
-from ...basic import cast_to
+from ....core.errors import type_error, value_error
 from ....eager.declare import op, public
+from ....eager.samples import A, S, samples
+from ....eager.tensor import Tensor
+from ....ir.operation import Check
 from ....ir.padding import rules
+from ...arguments import require_tensor
+from ...basic import cast_to
+from ...index.gather import index_tensor
+from ...index.indexing_kernels import IndexOutOfRange
+from ...precision import wide
 from .cross_entropy import check_reduction, reduce_loss
 from .regression_loss import _reduced
 

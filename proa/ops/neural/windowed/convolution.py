@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ....eager.samples import A, S, samples
-from ....eager.annotations import PaddingLike, SizesLike
+from ....core.dtype import is_floating
 from ....core.errors import type_error, value_error
+from ....eager.annotations import PaddingLike, SizesLike
 from ....eager.declare import public
 from ....eager.one_operator import one_operator
-from ...basic import reshape_to
-from ...arguments import require_tensor
+from ....eager.samples import A, S, samples
 from ....eager.tensor import Tensor
-from ....core.dtype import is_floating
+from ...arguments import require_tensor
+from ...basic import reshape_to
 from .convolution_kernels import conv, conv_grad_input
 from .transposed_convolution import conv_transpose
 from .window_references import reference_conv, reference_conv_transpose

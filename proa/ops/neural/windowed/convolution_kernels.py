@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 
 from ....core.aval import Aval, make_aval
-from ...precision import wide
-from ....kernels.cpu.convolution import native_convolution, native_grad_input, native_grad_weight
-from ....kernels.cpu.direct import on_host
-from ....eager.tensor import Tensor
-from ....kernels.cpu.low_precision.precision import in_float32
-from ....kernels.cpu.low_precision.bfloat import bfloat_convolution, bfloat_grad_input, bfloat_grad_weight
-from ...basic import sum_over
-from ....ir.padding import rules
-from ....eager.declare import op
 from ....core.dtype import is_floating
 from ....eager import series
+from ....eager.declare import op
+from ....eager.tensor import Tensor
+from ....ir.padding import rules
+from ....kernels.cpu.convolution import native_convolution, native_grad_input, native_grad_weight
+from ....kernels.cpu.direct import on_host
+from ....kernels.cpu.low_precision.bfloat import bfloat_convolution, bfloat_grad_input, bfloat_grad_weight
+from ....kernels.cpu.low_precision.precision import in_float32
+from ...basic import sum_over
+from ...precision import wide
 from .windows import Pairs, Sizes, join_shape, spatial_shape
 
 # ---- shapes --------------------------------------------------------------------------------------

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ....eager.samples import A, S, samples
-from ....eager.annotations import PaddingLike, SizesLike
+from ....core.dtype import is_floating
 from ....core.errors import type_error, value_error
+from ....core.symbols import fixed, maximum, whole
+from ....eager.annotations import PaddingLike, SizesLike
 from ....eager.declare import public
 from ....eager.one_operator import one_operator
-from ....core.symbols import fixed, maximum, whole
+from ....eager.samples import A, S, samples
 from ....eager.tensor import Tensor
-from ....core.dtype import is_floating
 from .pooling_kernels import (
     Window,
     adaptive_average,

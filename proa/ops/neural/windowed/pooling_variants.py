@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from ....eager.samples import A, S, samples
-from ....eager.annotations import PaddingLike, SizesLike
-from ....core.generator import default_generator
-from ...index.along import put_along_axis
-from ...arguments import integer, integers, require_tensor
-from ....core.errors import value_error
-from ...shape.padding import pad_with
-from ....eager.tensor import Tensor
-from ...basic import cast_to, full_of, reshape_to
-from ....eager.declare import public
 from ....core.dtype import INT64
+from ....core.errors import value_error
+from ....core.generator import default_generator
+from ....eager.annotations import PaddingLike, SizesLike
+from ....eager.declare import public
+from ....eager.samples import A, S, samples
+from ....eager.tensor import Tensor
+from ...arguments import integer, integers, require_tensor
+from ...basic import cast_to, full_of, reshape_to
+from ...index.along import put_along_axis
+from ...shape.padding import pad_with
 from .pooling import _pool_average, _pool_maximum, avg_pool1d
 from .pooling_kernels import window_max
 from .windows import check_rank, is_channels_last, sizes, spatial_shape

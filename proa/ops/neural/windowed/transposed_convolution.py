@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from ....core.aval import Aval, make_aval
-from .convolution_kernels import conv, conv_grad_input, conv_grad_weight, transposed_operator_of
-from ....ir.padding import rules
 from ....eager.declare import op
+from ....ir.padding import rules
+from .convolution_kernels import conv, conv_grad_input, conv_grad_weight, transposed_operator_of
 from .windows import Pairs, Sizes, join_shape, spatial_shape
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from ....core.errors import message, value_error
 from ....eager.annotations import PaddingLike, SizesLike
+from ....eager.backward.tape import stand_in
 from ....eager.samples import A, S, samples
-from ....eager.tape import stand_in
 from ....eager.tensor import Tensor
 from ....ops.basic import full_of, reshape_to
 from ....ops.neural.windowed.windows import paddings, same_padding, sizes

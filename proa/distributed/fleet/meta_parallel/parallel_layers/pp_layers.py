@@ -9,7 +9,7 @@ from typing import Any
 
 from .....core import job
 from .....core.errors import type_error, value_error
-from .....eager.engine import zeros_of
+from .....eager.backward.engine import zeros_of
 from .....nn.container import LayerDict
 from .....nn.layer import Layer
 from ....gradients import average, broadcast_from

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .....core.tracebacks import boundary
-from .....eager.engine import after_backward
+from .....eager.backward.engine import after_backward
 from .....eager.tensor import Tensor
 from .....ir.recorder import recording_gradients
 from .....nn.layer import Layer

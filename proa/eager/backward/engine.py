@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
-from ..core.errors import runtime_error, type_error, value_error
-from ..core.locks import new_lock
-from ..core.symbols import same_sizes
-from ..ir.recorder import LOCAL, meeting_point, set_scope, switch_gradients
-from ..ir.recording.mode import Mode
+from ...core.errors import runtime_error, type_error, value_error
+from ...core.locks import new_lock
+from ...core.symbols import same_sizes
+from ...ir.recorder import LOCAL, meeting_point, set_scope, switch_gradients
+from ...ir.recording.mode import Mode
+from ..tensor import Tensor, alias
+from ..views import assign_in_place
 from .tape import FREED, GradNode, OutputNode, edge_of, stand_in
-from .tensor import Tensor, alias
-from .views import assign_in_place
 
 _sum_to: Callable[[Tensor, tuple[int, ...]], Tensor]
 _cast: Callable[[Tensor, Any], Tensor]

@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from ..core.aval import make_aval
-from ..core.dtype import is_differentiable
-from ..ir.keys import attribute_key
-from ..ir.operation import Operation, register
-from ..ir.xla import started_jax
+from ...core.aval import make_aval
+from ...core.dtype import is_differentiable
+from ...ir.keys import attribute_key
+from ...ir.operation import Operation, register
+from ...ir.xla import started_jax
+from ..dispatch import record
+from ..variadic import check_all_versions
 from . import engine
-from .dispatch import record
 from .tape import check_versions
-from .variadic import check_all_versions
 
 
 class DerivedGradient:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..core.errors import type_error
-from ..ir.recorder import LOCAL, recording_gradients
+from ...core.errors import type_error
+from ...ir.recorder import LOCAL, recording_gradients
+from ..tensor import Tensor
 from .tape import SAVED_HOOKS, edge_of, with_history
-from .tensor import Tensor
 
 Pack = Callable[[Tensor], Any]
 Unpack = Callable[[Any], Tensor]

@@ -12,13 +12,13 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core.errors import runtime_error, type_error, value_error
-from ..core.tracebacks import boundary
+from ...core.errors import runtime_error, type_error, value_error
+from ...core.tracebacks import boundary
+from ..attaching import attach
+from ..declare import PUBLIC, public
+from ..tensor import Tensor, alias
 from . import engine
-from .attaching import attach
-from .declare import PUBLIC, public
 from .tape import GradNode, HookedGradNode
-from .tensor import Tensor, alias
 
 Hook = Callable[[Tensor], Any]
 _numbers = itertools.count()

@@ -22,11 +22,11 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core.aval import Aval
-from ..core.errors import runtime_error
-from ..ir.operation import Operation
-from .signatures import parameters_with_defaults
-from .tensor import Tensor, alias
+from ...core.aval import Aval
+from ...core.errors import runtime_error
+from ...ir.operation import Operation
+from ..signatures import parameters_with_defaults
+from ..tensor import Tensor, alias
 
 FREED = object()
 
@@ -145,7 +145,7 @@ class PassNode:
     __slots__ = ("__weakref__", "avals", "edges", "hooks", "out_aval", "sequence")
 
     def __init__(self, target: Any, aval: Aval) -> None:
-        from .binder import next_sequence
+        from ..binder import next_sequence
 
         self.edges = (target,)
         self.avals = (aval,)
@@ -319,7 +319,7 @@ def _with_node(out: Tensor | None, node: Any, position: int | None) -> Tensor | 
     reference = node.outputs.get(position)
     output = None if reference is None else reference()
     if output is None:
-        from .binder import next_sequence
+        from ..binder import next_sequence
 
         output = OutputNode(node, position, next_sequence(), out._aval)
     return with_history(out, output)
