@@ -12,6 +12,7 @@ from typing import NamedTuple
 from .locks import new_lock
 
 _MASK = (1 << 63) - 1
+OWN_SEED = -1  # the offset beside a seed that an operation was given: no generator deals it, and runs do not draw anew
 
 
 class GeneratorState(NamedTuple):

@@ -149,14 +149,14 @@ class XPUPlace(Place):
         >>> paddle.XPUPlace(0)
         Traceback (most recent call last):
             ...
-        ValueError: (set_device) no 'xpu' device can be used: ...
+        ValueError: (XPUPlace) no 'xpu' device can be used: no plug-in offers any; ...
     """
 
     __slots__ = ()
     _number = 4
 
     def __new__(cls, dev_id: int) -> Any:
-        jax_devices("xpu")
+        jax_devices("xpu", "XPUPlace")
         return make_place("xpu", int(dev_id))
 
 
@@ -170,14 +170,14 @@ class IPUPlace(Place):
         >>> paddle.IPUPlace()
         Traceback (most recent call last):
             ...
-        ValueError: (set_device) no 'ipu' device can be used: ...
+        ValueError: (IPUPlace) no 'ipu' device can be used: no plug-in offers any; ...
     """
 
     __slots__ = ()
     _number = 7
 
     def __new__(cls) -> Any:
-        jax_devices("ipu")
+        jax_devices("ipu", "IPUPlace")
         return make_place("ipu")
 
 
@@ -322,7 +322,7 @@ def _local_index(device: Any) -> int:
 
 
 @functools.cache
-def jax_devices(kind: str) -> list[Any]:
+def jax_devices(kind: str, where: str = "set_device") -> list[Any]:
     """The PJRT devices of a kind on this process; ValueError in plain words when there is none."""
     import jax
 
@@ -330,10 +330,12 @@ def jax_devices(kind: str) -> list[Any]:
     try:
         return list(cast(Any, jax).local_devices(backend=kind))
     except RuntimeError as error:
-        first_line = str(error).strip().splitlines()[0] if str(error).strip() else "unknown reason"
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else "unknown reason"
+        if reason.startswith("Unknown backend"):  # the runtime's word for a plug-in that is not installed
+            reason = "no plug-in offers any"
         raise value_error(
-            "set_device",
-            f"no {kind!r} device can be used: {first_line}",
+            where,
+            f"no {kind!r} device can be used: {reason}",
             fix="run `proa doctor` to see which devices are there and what is missing",
         ) from None
 

@@ -214,7 +214,7 @@ def _compared(name: str, kind: str, negated: bool, swapped: bool) -> Any:
             return answer
         if isinstance(other, (float, np.floating)):
             return compute(note_loss(self), plain(other))
-        return NotImplemented
+        return compute(note_loss(self), other) if isinstance(other, np.ndarray) else NotImplemented
 
     return compare
 
@@ -342,6 +342,8 @@ def _tree_of(value: Any) -> Any:
 
 
 def _real(name: str, compute: Any, left: Any, right: Any) -> Any:
+    if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
+        return compute(fixed(left), fixed(right))
     if not isinstance(left, _REALS) or not isinstance(right, _REALS):
         return NotImplemented
     values = [v.item() if isinstance(v, np.generic) else v for v in (left, right)]
@@ -367,7 +369,7 @@ def _real_compared(name: str) -> Any:
     compute = getattr(operator, name)
 
     def compare(self: Any, other: Any) -> Any:
-        if not isinstance(other, _REALS):
+        if not isinstance(other, (*_REALS, np.ndarray)):
             return NotImplemented
         note_loss(self)
         return compute(plain(self), note_loss(other) if is_symbolic(other) else other)

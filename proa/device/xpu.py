@@ -34,7 +34,8 @@ __all__ = [
 def _named(device: Any, where: str) -> str:
     """The device by its full name; ValueError where there is no XPU."""
     if not device_count():
-        raise ValueError(f"({where}) no plug-in offers XPUs; use paddle.device.{where}() for the current device.")
+        instead = "get_device_properties().total_memory" if where == "memory_total" else f"{where}()"
+        raise ValueError(f"({where}) no plug-in offers XPUs; use paddle.device.{instead} for the current device.")
     if device is None or isinstance(device, int):
         return f"xpu:{device or 0}"
     return device
@@ -151,7 +152,7 @@ def memory_total(device: DeviceLike | None = None) -> int:
         >>> paddle.device.xpu.memory_total()
         Traceback (most recent call last):
             ...
-        ValueError: (memory_total) no plug-in offers XPUs; use paddle.device.memory_total() for the current device.
+        ValueError: (memory_total) no plug-in offers XPUs; use paddle.device.get_device_properties().total_memory ...
     """
     return int((_device_of(_named(device, "memory_total")).memory_stats() or {}).get("bytes_limit", 0))
 

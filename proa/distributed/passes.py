@@ -21,7 +21,7 @@ _INSTEAD = {
     "amp": "paddle.amp.auto_cast or static.amp.decorate",
     "fp16": "paddle.amp.auto_cast or static.amp.decorate",
     "master_grad": "paddle.amp.decorate(master_grad=True)",
-    "recompute": "paddle.distributed.fleet.recompute or Strategy.recompute",
+    "recompute": "paddle.distributed.fleet.utils.recompute",
     "gradient_merge": "shard_optimizer(gradient_accumulation_steps=…) or Strategy.gradient_merge",
     "sharding": "ShardingStage1 to 3 with shard_optimizer",
     "pipeline": "PipelineLayer of fleet, or parallelize with pp_config",

@@ -85,7 +85,7 @@ class Graph:
         self.donated: tuple[int, ...] = ()
         self.num_results = len(program.outputs) - len(updates)
         self.generator = default_generator
-        self._draws = positions_of_draws(program)
+        self._draws = positions_of_draws(program, scalars)
         # Values decide shapes in it: it runs in pieces (stages.py).
         self.is_staged = any(getattr(i.operation.kernel, "decides_shapes", False) for i in program.instructions)
         self._stages: Any = None

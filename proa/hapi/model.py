@@ -196,12 +196,17 @@ class Model:
         Args:
             mode: "train", "eval" or "test".
 
+        Raises:
+            ValueError: it is none of them.
+
         Examples:
             >>> model = paddle.Model(paddle.nn.Dropout(0.5))
             >>> model.set_mode("eval")
             >>> model.network.training
             False
         """
+        if mode not in ("train", "eval", "test"):
+            raise value_error("Model.set_mode", "mode must be 'train', 'eval' or 'test'", f"mode: {mode!r}")
         self.mode = mode
         self.network.train(mode == "train")
 

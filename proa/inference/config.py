@@ -24,7 +24,7 @@ flags.define(
 
 _PRECISIONS = {PrecisionType.Float32: "float32", PrecisionType.Half: "float16", PrecisionType.Bfloat16: "bfloat16"}
 
-# Options without effect: method -> (what it sets, value it sets when called without arguments).
+# Options that are remembered; few have an effect (`_EFFECTS`). Method -> (what it sets, its value without arguments).
 _ACCEPTED: dict[str, tuple[str, Any]] = {
     "collect_shape_range_info": ("shape_range_info_path", ""),
     "delete_pass": ("deleted_pass", ""),

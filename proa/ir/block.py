@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core.aval import Aval, make_aval
-from ..core.generator import default_generator
+from ..core.generator import OWN_SEED, default_generator
 from .program import DynamicScalar, Program
 from .recording.thread_state import LOCAL
 from .sizes.dimensions import Known, SizedByOthers, specialise, symbols_in
@@ -51,7 +51,9 @@ class Block(SizedByOthers):
         self.known: Known | None = None
         self._bound: dict[tuple[Any, ...], Block] = {}
         self._symbols: dict[Any, None] | None = None
-        self.draws = positions_of_draws(program)  # random operations: which scalars are their seeds and offsets
+        self.draws = positions_of_draws(
+            program, scalars
+        )  # random operations: which scalars are their seeds and offsets
         self.is_checked = bool(flags_of(program, False))
         # The Program and scalars for operands of other sizes: a loop asks for the same ones in every round.
         self._fits: dict[tuple[Aval, ...], tuple[Program, list[Any]]] = {}
@@ -182,13 +184,13 @@ def _results_of(program: Program) -> tuple[Aval, ...]:
     return tuple(values[number] for number in program.outputs)
 
 
-def positions_of_draws(program: Program) -> list[tuple[int, int]]:
-    """The numbers of the scalars that are seed and offset of each random operation."""
+def positions_of_draws(program: Program, scalars: Sequence[Any]) -> list[tuple[int, int]]:
+    """The numbers of the scalars that are seed and offset of each random operation without a seed of its own."""
     found: list[tuple[int, int]] = []
     for instruction in program.instructions:
         named = zip(instruction.operation.operand_names, instruction.operands, strict=False)
         numbers = {name: operand.number for name, operand in named if operand.__class__ is DynamicScalar}
-        if "seed" in numbers and "offset" in numbers:
+        if "seed" in numbers and "offset" in numbers and scalars[numbers["offset"]] != OWN_SEED:
             found.append((numbers["seed"], numbers["offset"]))
     return found
 

@@ -71,7 +71,7 @@ class Arguments:
     @property
     def examples(self) -> list[tuple[int, ...]] | None:
         """The shapes of the call; None where tensors only stand for specs."""
-        if any(getattr(tensor, "stands_for_spec", False) for tensor in self.tensors):
+        if any(_spec_behind(tensor) is not None for tensor in self.tensors):
             return None
         return [tensor._aval.shape for tensor in self.tensors]
 
@@ -110,8 +110,15 @@ def _key(value: Any) -> Any:
     return type(value), attribute_key(value), inner
 
 
+def _spec_behind(tensor: Tensor) -> Any:
+    """The InputSpec that a tensor stands for, as one without real arguments does."""
+    return getattr(tensor, "stands_for_spec", None)
+
+
 def _input_of(tensor: Tensor, spec: Any, name: str | None) -> Input:
     aval = tensor._aval
+    behind = _spec_behind(tensor)
+    spec = spec if behind is None else behind
     if spec is None or not hasattr(spec, "shape"):
         return Input(aval.shape, aval.dtype, name, tensor.stop_gradient)
     shape = tuple(spec.shape)

@@ -530,6 +530,11 @@ def _take(target: Tensor, value: Tensor, with_history: bool) -> None:
 
 
 def _as_tensor(value: Any) -> Any:
+    """An argument with tensors in the place of InputSpecs."""
+    if type(value) in (list, tuple):
+        return type(value)([_as_tensor(part) for part in value])
+    if type(value) is dict:
+        return {key: _as_tensor(part) for key, part in value.items()}
     return _example(value) if hasattr(value, "from_tensor") else value
 
 
@@ -543,5 +548,5 @@ def _example(spec: Any) -> Any:
         return spec
     tensor = zeros([1 if n in (None, -1) else n for n in spec.shape], spec.dtype)
     tensor.stop_gradient = getattr(spec, "stop_gradient", True)
-    tensor.stands_for_spec = True
+    tensor.stands_for_spec = spec
     return tensor

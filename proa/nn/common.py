@@ -172,7 +172,7 @@ class Embedding(Layer):
                 f"padding_idx: {padding_idx}",
             )
         self._num_embeddings, self._embedding_dim = num_embeddings, embedding_dim
-        self._padding_idx = padding_idx if padding_idx is None or padding_idx >= 0 else (num_embeddings + padding_idx)
+        self._padding_idx = padding_idx
         self._max_norm, self._norm_type = max_norm, norm_type
         self._sparse, self._scale_grad_by_freq = sparse, scale_grad_by_freq
         self._name, self._device, self._weight_attr = name, device, weight_attr
@@ -189,11 +189,11 @@ class Embedding(Layer):
 
     @property
     def padding_idx(self) -> int | None:
-        """The row that stands for padding, counted from the front; None if there is none.
+        """The row that stands for padding, as it was given (-1 is the last one); None if there is none.
 
         Examples:
             >>> paddle.nn.Embedding(10, 4, padding_idx=-1).padding_idx
-            9
+            -1
         """
         return self._padding_idx
 

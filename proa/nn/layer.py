@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
@@ -47,6 +47,20 @@ def scope_name(class_name: str) -> str:
     """`BatchNorm2D` as `batch_norm2d`."""
     parted = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", class_name)
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", parted).lower()
+
+
+class _IncompatibleKeys(NamedTuple):
+    """What `load_state_dict` returns, under Paddle's name: the names that are missing, and those that are unexpected."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+    def __repr__(self) -> str:
+        if not (self.missing_keys or self.unexpected_keys):
+            return "<All keys matched successfully>"
+        return f"_IncompatibleKeys(missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys})"
+
+    __str__ = __repr__
 
 
 class Layer(PaddleNames):
@@ -354,15 +368,16 @@ class Layer(PaddleNames):
         """
         return self.add_parameter(name, param)
 
-    def add_module(self, name: str, module: Layer | None) -> Layer | None:
-        """`add_sublayer`, under PyTorch's name.
+    def add_module(self, name: str, module: Layer | None) -> None:
+        """`add_sublayer` under PyTorch's name, which returns nothing.
 
         Examples:
             >>> layer = paddle.nn.Layer()
             >>> layer.add_module("act", paddle.nn.ReLU())
+            >>> layer.act
             ReLU()
         """
-        return self.add_sublayer(name, module)
+        self.add_sublayer(name, module)
 
     register_module = add_module
 
@@ -1068,7 +1083,9 @@ class Layer(PaddleNames):
     set_dict = set_state_dict
     load_dict = set_state_dict
 
-    def load_state_dict(self, state_dict: dict[str, Any], strict: bool = True, assign: bool = False) -> Any:
+    def load_state_dict(
+        self, state_dict: dict[str, Any], strict: bool = True, assign: bool = False
+    ) -> _IncompatibleKeys:
         """`set_state_dict`, with an error for names that do not match.
 
         Args:
@@ -1085,7 +1102,7 @@ class Layer(PaddleNames):
         Examples:
             >>> source, target = paddle.nn.Linear(2, 1), paddle.nn.Linear(2, 1)
             >>> target.load_state_dict(source.state_dict())
-            ([], [])
+            <All keys matched successfully>
             >>> bool((target.weight == source.weight).all())
             True
         """
@@ -1095,7 +1112,7 @@ class Layer(PaddleNames):
                 f"(load_state_dict) the state dictionary does not fit {type(self).__name__}; "
                 f"missing: {missing}, unexpected: {unexpected}; strict=False takes what fits."
             )
-        return missing, unexpected
+        return _IncompatibleKeys(missing, unexpected)
 
     # ---- text ----------------------------------------------------------------------------------
 

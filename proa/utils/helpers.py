@@ -71,7 +71,7 @@ def deprecated(update_to: str = "", since: str = "", reason: str = "", level: in
         @functools.wraps(function)
         def call(*arguments: Any, **named: Any) -> Any:
             if level >= 2:
-                raise runtime_error(name, f"this function is gone. {text}")
+                raise runtime_error(name, f"this function is gone. {text}".rstrip("."))
             if level == 1:
                 warnings.warn(f"\nWarning:\n{text}", VisibleDeprecationWarning, stacklevel=2)
             return function(*arguments, **named)

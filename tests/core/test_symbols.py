@@ -193,3 +193,22 @@ def test_a_shape_that_is_not_what_its_expression_says_is_an_error() -> None:
     assert list(sizes.values()) == [3]
     with pytest.raises(UnknownSize, match="took it to be"):
         specialise(graph.program, [make_aval((3, 5), kind)])
+
+
+ON_ARRAYS: list[Callable[[np.ndarray, Any], Any]] = [
+    lambda a, n: a + n, lambda a, n: n - a, lambda a, n: a * n, lambda a, n: n * a, lambda a, n: a // n,
+    lambda a, n: divmod(a, n), lambda a, n: n % (a + 1), lambda a, n: a / n, lambda a, n: a == n, lambda a, n: n != a,
+    lambda a, n: a < n, lambda a, n: n <= a, lambda a, n: a * (n / 8), lambda a, n: a > n / 8, lambda a, n: (n / 8) == a,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", ON_ARRAYS)
+def test_an_array_takes_the_value_and_holds_for_it_alone(function: Callable[[np.ndarray, Any], Any]) -> None:
+    array = np.arange(20)
+    assumptions, n, _ = two()
+    found, wanted = function(array, n), function(array, 12)
+    assert type(found) is type(wanted)
+    np.testing.assert_array_equal(found, wanted)
+    (symbol,) = symbols_in(n)
+    assert assumptions.broken({symbol: 12}) is None
+    assert assumptions.broken({symbol: 13}) is not None

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -70,3 +73,22 @@ def test_an_empty_place_can_be_set() -> None:
     assert paddle.to_tensor([1.0], place=place).place == paddle.CPUPlace()
     with pytest.raises(ValueError, match="shared"):
         paddle.CPUPlace().set_place(place)
+
+
+@pytest.mark.parametrize(
+    ("make", "where"),
+    [(lambda: paddle.XPUPlace(0), "XPUPlace"), (lambda: paddle.IPUPlace(), "IPUPlace"),
+     (lambda: paddle.static.xpu_places([0]), "XPUPlace"), (lambda: paddle.set_device("xpu"), "set_device")],
+)  # fmt: skip
+def test_a_device_without_a_plug_in_is_refused_in_plain_words(make: Callable[[], Any], where: str) -> None:
+    with pytest.raises(ValueError, match=rf"^\({where}\) no '[xi]pu' device can be used: no plug-in offers any; run"):
+        make()
+
+
+def test_the_advice_for_an_xpus_memory_can_be_followed() -> None:
+    with pytest.raises(ValueError, match="no plug-in offers XPUs") as caught:
+        paddle.device.xpu.memory_total()
+    advice = re.search(r"use paddle\.(\S+) for", str(caught.value))
+    assert advice is not None
+    assert advice[1] == "device.get_device_properties().total_memory"
+    assert isinstance(paddle.device.get_device_properties().total_memory, int)

@@ -16,7 +16,7 @@ import proa as paddle
 from proa import distributed as dist
 from proa import nn
 from proa.core import job
-from proa.distributed import fleet
+from proa.distributed import fleet, passes
 from proa.distributed.fleet.layers.mpu import mp_layers, mp_ops
 from proa.distributed.fleet.layers.mpu.random import RNGStatesTracker, get_rng_state_tracker
 from proa.distributed.fleet.meta_parallel import LayerDesc, PipelineLayer, PipelineParallel, SharedLayerDesc
@@ -370,3 +370,18 @@ def test_losses_in_float16_are_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
         return [float(model(x, y)) for _ in range(6)]
 
     np.testing.assert_allclose(trained(True), trained(False), rtol=1e-6)
+
+
+def test_a_mesh_of_devices_that_are_not_there() -> None:
+    mesh = dist.ProcessMesh([[0, 1], [2, 3]], dim_names=["x", "y"])
+    # Paddle 3.3.1 gives the line that this process is on without looking for the others.
+    assert mesh.get_submesh_with_dim("x") == dist.ProcessMesh([0, 2], ["x"])
+    assert dist.ProcessMesh([[6, 7]], ["x", "y"])["y"] == dist.ProcessMesh([6, 7], ["y"])
+    with pytest.raises(ValueError, match=r"\(get_group\) there are 1 devices, .* received a mesh of \[0, 2\]"):
+        mesh.get_group("x")
+
+
+def test_the_advice_for_recompute_is_a_name_that_is_there() -> None:
+    with pytest.raises(NotImplementedError, match=r"use paddle.distributed.fleet.utils.recompute\.$"):
+        passes.new_pass("auto_parallel_recompute")
+    assert callable(paddle.distributed.fleet.utils.recompute)

@@ -346,3 +346,10 @@ def test_outputs_that_cannot_be_stacked(batches):
     assert len(model.predict(batches(4, 2), verbose=0)[0]) == 2
     with pytest.raises(ValueError, match="cannot be stacked"):
         model.predict(batches(4, 2), verbose=0, stack_outputs=True)
+
+
+def test_a_mode_that_is_none_is_refused() -> None:
+    model = paddle.Model(paddle.nn.Dropout(0.5))
+    with pytest.raises(ValueError, match="mode must be 'train', 'eval' or 'test'; received mode: 'nonsense'"):
+        model.set_mode("nonsense")
+    assert model.network.training

@@ -167,3 +167,14 @@ def test_tuning_is_configured_and_changes_nothing(tmp_path: Any) -> None:
         incubate.autotune.set_config({"nothing": {}})
     with pytest.raises(TypeError, match="dictionary or the path"):
         incubate.autotune.set_config(3)  # type: ignore[arg-type]
+
+
+def test_attention_warns_of_keys_that_it_does_not_look_at() -> None:
+    # Paddle 3.3.1 attends to the query whatever key is, without a word.
+    layer = incubate.nn.FusedMultiHeadAttention(8, 2, dropout_rate=0.0, attn_dropout_rate=0.0)
+    x, other = paddle.rand([1, 3, 8]), paddle.rand([1, 5, 8])
+    expected = layer(x, x, x).numpy()
+    with pytest.warns(UserWarning, match="key is not looked at"):
+        np.testing.assert_array_equal(layer(x, other).numpy(), expected)
+    with pytest.warns(UserWarning, match="value is not looked at"):
+        np.testing.assert_array_equal(layer(x, x, other).numpy(), expected)

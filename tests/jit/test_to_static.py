@@ -397,3 +397,26 @@ def test_a_library_function_is_not_converted() -> None:
         return x * len(text) + float(np.sqrt(4.0))
 
     assert function(tensor(3)).item() == 5.0
+
+
+def test_a_program_for_specs_keeps_what_they_leave_open() -> None:
+    # Paddle 3.3.1, full_graph=True: the input is [-1, 2] each time, also where input_spec says [3, 2].
+    spec = paddle.static.InputSpec([None, 2])
+    open_ended = paddle.jit.to_static(lambda x: x * 2)
+    stated = paddle.jit.to_static(lambda x: x * 2, input_spec=[paddle.static.InputSpec([3, 2])])
+    for _, graph in (
+        open_ended.get_concrete_program(spec),
+        open_ended.get_concrete_program(x=spec),
+        stated.get_concrete_program(spec),
+    ):
+        assert [given.shape for given in graph.inputs] == [[-1, 2]]
+        for batch in (1, 5):
+            np.testing.assert_array_equal(graph(paddle.ones([batch, 2]))[0].numpy(), np.full([batch, 2], 2.0))
+
+
+def test_a_program_for_specs_in_a_list_keeps_what_they_leave_open() -> None:
+    specs = [paddle.static.InputSpec([None, 2]), paddle.static.InputSpec([3, None], "int64")]
+    _, graph = paddle.jit.to_static(lambda pair: pair[0] * 2).get_concrete_program(specs)
+    assert [(given.shape, given.aval.dtype.name) for given in graph.inputs] == [
+        ([-1, 2], "float32"), ([3, -1], "int64"),
+    ]  # fmt: skip

@@ -99,3 +99,14 @@ def test_flatten_and_identity():
 )  # fmt: skip
 def test_activations(layer, reference):
     np.testing.assert_allclose(layer()(x()).numpy(), reference(X), rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize(("given", "row"), [(-1, 9), (-10, 0), (3, 3)])
+def test_embedding_keeps_the_padding_index_as_given(given: int, row: int) -> None:
+    # As Paddle 3.3.1 shows it; the row that it means gets no gradient.
+    layer = nn.Embedding(10, 4, padding_idx=given)
+    assert layer.padding_idx == layer._padding_idx == given
+    assert repr(layer) == f"Embedding(10, 4, padding_idx={given}, sparse=False, scale_grad_by_freq=False)"
+    assert np.flatnonzero(~layer.weight.numpy().any(1)).tolist() == [row]
+    layer(paddle.arange(10)).sum().backward()
+    assert np.flatnonzero(~layer.weight.grad.numpy().any(1)).tolist() == [row]

@@ -476,3 +476,23 @@ def test_a_library_may_put_another_to_before_paddles(monkeypatch):
     assert {value.dtype for value in model.state_dict().values()} == {paddle.float64}
     model[0]._to_impl(dtype="float32", include_sublayers=False)
     assert model[0].weight.dtype == paddle.float32
+
+
+def test_load_state_dict_says_what_did_not_match() -> None:
+    # The texts are those of Paddle 3.3.1.
+    layer = nn.Linear(2, 2)
+    matched = layer.load_state_dict(layer.state_dict())
+    assert repr(matched) == str(matched) == "<All keys matched successfully>"
+    assert matched == ([], [])
+    with pytest.warns(UserWarning, match="bias is not in the state dictionary"):
+        partly = layer.load_state_dict({"weight": layer.weight, "other": layer.weight}, strict=False)
+    missing, unexpected = partly
+    assert (missing, unexpected) == (partly.missing_keys, partly.unexpected_keys) == (["bias"], ["other"])
+    assert repr(partly) == "_IncompatibleKeys(missing_keys=['bias'], unexpected_keys=['other'])"
+
+
+def test_add_module_returns_nothing() -> None:
+    layer = nn.Layer()
+    assert layer.add_module("inner", nn.Linear(1, 1)) is None
+    assert isinstance(layer.inner, nn.Linear)
+    assert isinstance(layer.add_sublayer("other", nn.Linear(1, 1)), nn.Linear)

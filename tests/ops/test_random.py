@@ -326,3 +326,23 @@ def test_misuse_of_dropout(arguments: Any, error: type[Exception]) -> None:
         F.dropout(paddle.ones([2], "int32"), 0.5)
     with pytest.raises(ValueError, match="dimensions"):
         F.dropout2d(paddle.ones([2, 2]))
+
+
+@pytest.mark.parametrize("seed", [7, 0])
+def test_a_seed_of_its_own_holds_for_captured_code_too(seed: int) -> None:
+    # In Paddle 3.3.1 a static program with uniform(seed=7) gives the same numbers at each run.
+    def drawn() -> Any:
+        return paddle.uniform([8], seed=seed)
+
+    function = paddle.jit.to_static(drawn)
+    runs = [function().numpy() for _ in range(3)]
+    paddle.enable_static()
+    try:
+        main = paddle.static.Program()
+        with paddle.static.program_guard(main, paddle.static.Program()):
+            result = drawn()
+        runs += [paddle.static.Executor().run(main, fetch_list=[result])[0] for _ in range(3)]
+    finally:
+        paddle.disable_static()
+    runs.append(drawn().numpy())
+    assert len({run.tobytes() for run in runs}) == (1 if seed else len(runs))

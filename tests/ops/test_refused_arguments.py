@@ -96,3 +96,16 @@ def test_what_looks_alike_is_still_taken() -> None:
         paddle.take_along_axis(rows(), index().unsqueeze(0), 1).numpy(), [[0.5, 0.2], [0.3, 0.9]]
     )
     assert F.multi_margin_loss(rows(), index("int64").unsqueeze(1)).shape == []
+
+
+def test_a_group_of_classes_must_be_one() -> None:
+    # Paddle 3.3.1 raises ValueError for both.
+    cosines, label = paddle.zeros([2, 3]), paddle.to_tensor([0, 1])
+    wrong: Any = 1
+    with pytest.raises(ValueError, match="group must be None, False or a group of processes; received group: 1"):
+        paddle.nn.functional.margin_cross_entropy(cosines, label, group=wrong)
+    with pytest.raises(ValueError, match="group must be None, False or a group of processes; received group: 1"):
+        paddle.nn.functional.class_center_sample(label, 4, 2, group=wrong)
+    alone = paddle.distributed.new_group([0])
+    loss = paddle.nn.functional.margin_cross_entropy(cosines, label, group=alone)
+    assert loss.item() == paddle.nn.functional.margin_cross_entropy(cosines, label, group=False).item()

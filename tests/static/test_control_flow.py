@@ -193,3 +193,24 @@ def test_nce_is_close_to_its_expectation() -> None:
     expected = 5 / 20
     reference = -np.log(0.5 / (0.5 + expected)) - 5 * np.log(expected / (0.5 + expected))
     np.testing.assert_allclose(loss, np.full((3, 1), reference), rtol=1e-5)
+
+
+@pytest.mark.usefixtures("static")
+def test_nce_with_a_seed_draws_the_same_classes_at_each_run() -> None:
+    def losses(seed: int) -> list[np.ndarray]:
+        main, startup = static.Program(), static.Program()
+        with static.program_guard(main, startup):
+            x, y = static.data("x", [4, 6]), static.data("y", [4, 1], "int64")
+            weight = paddle.nn.initializer.Assign(np.sin(np.arange(120, dtype="float32")).reshape(20, 6))
+            loss = nn.nce(x, y, 20, num_neg_samples=3, param_attr=weight, bias_attr=False, seed=seed)
+        executor = static.Executor()
+        executor.run(startup)
+        feed = {"x": np.ones((4, 6), "float32"), "y": np.array([[1], [2], [3], [4]])}
+        return [executor.run(main, feed=feed, fetch_list=[loss])[0] for _ in range(2)]
+
+    first, second = losses(7)
+    np.testing.assert_array_equal(first, second)
+    np.testing.assert_array_equal(losses(7)[0], first)
+    assert not np.array_equal(losses(8)[0], first)
+    first, second = losses(0)
+    assert not np.array_equal(first, second)

@@ -130,3 +130,18 @@ def test_switch_there_and_back() -> None:
         assert unique_name.generate("fc") == "fc_1"
         with pytest.raises(TypeError, match="comes from switch"):
             unique_name.switch(3)
+
+
+@pytest.mark.parametrize(
+    ("options", "end"),
+    [
+        ({}, "future versions."),
+        ({"reason": "it is slow."}, "Reason: it is slow."),
+        ({"reason": "slow"}, "Reason: slow."),
+    ],
+)
+def test_the_error_of_a_deprecated_function_ends_with_one_full_stop(options: dict[str, Any], end: str) -> None:
+    with pytest.raises(RuntimeError) as caught:
+        utils.deprecated(level=2, **options)(lambda: None)()
+    assert str(caught.value).endswith(end)
+    assert not str(caught.value).endswith("..")

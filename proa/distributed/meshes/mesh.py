@@ -219,6 +219,7 @@ class ProcessMesh:
         if dim_name is None and self.ndim != 1:
             raise value_error("get_group", f"say which of the axes {self._dim_names} is meant", "dim_name: None")
         line = self.get_submesh_with_dim(self._dim_names[0] if dim_name is None else dim_name)
+        require_devices("get_group", line)
         return new_group(sorted({process_of(number) for number in line.process_ids}))
 
     def __getitem__(self, index: Any) -> ProcessMesh:
@@ -261,10 +262,11 @@ def process_of(number: int) -> int:
 
 
 def own_devices(mesh: ProcessMesh) -> list[int]:
-    """The devices of a mesh that belong to this process."""
+    """The devices of a mesh that belong to this process; what is not there belongs to none."""
     jax = started_jax()
     devices, own = jax.devices(), jax.process_index()
-    return [number for number in mesh.process_ids if devices[number].process_index == own]
+    there = [number for number in mesh.process_ids if 0 <= number < len(devices)]
+    return [number for number in there if devices[number].process_index == own]
 
 
 def own_coordinate(mesh: ProcessMesh) -> tuple[int, ...] | None:

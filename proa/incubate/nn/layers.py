@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.errors import value_error
+from ...core.errors import value_error, warn
 from ...nn.initializer import Constant
 from ...nn.layer import Layer
 from .functional import (
@@ -218,8 +218,8 @@ class FusedMultiHeadAttention(Layer):
 
         Args:
             query: `[batch, sequence, embed_dim]`.
-            key: None, or `query`.
-            value: None, or `query`.
+            key: None, or `query`. As in Paddle nothing else is looked at, which a warning says.
+            value: likewise.
             attn_mask: what is added to the scores, or None.
             cache: earlier keys and values, or None.
 
@@ -231,6 +231,9 @@ class FusedMultiHeadAttention(Layer):
             >>> layer(paddle.ones([1, 3, 8])).shape
             paddle.Size([1, 3, 8])
         """
+        for name, given in (("key", key), ("value", value)):
+            if given is not None and given is not query:
+                warn(f"(FusedMultiHeadAttention) {name} is not looked at: the layer attends to query alone.")
         return fused_multi_head_attention(
             query, self.qkv_weight, self.linear_weight, self.normalize_before, self.pre_ln_scale, self.pre_ln_bias,
             self.ln_scale, self.ln_bias, self._epsilon, self.qkv_bias, self.linear_bias, cache, attn_mask,

@@ -23,7 +23,7 @@ from ...core.dtype import (
     to_numpy_dtype,
 )
 from ...core.errors import type_error, value_error
-from ...core.generator import Generator, GeneratorState, default_generator
+from ...core.generator import OWN_SEED, Generator, GeneratorState, default_generator
 from ...eager.annotations import DeviceLike, DTypeLike, Number, ShapeLike
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
@@ -39,7 +39,7 @@ from .creation import real_of, scalar_of
 def draw(seed: int = 0) -> tuple[int, int]:
     """The next (seed, offset); a seed of its own, if one is given, always gives the same
     numbers."""
-    return (int(seed), 0) if seed else default_generator.draw()
+    return (int(seed), OWN_SEED) if seed else default_generator.draw()
 
 
 def infer_new(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:

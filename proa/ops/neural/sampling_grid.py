@@ -21,6 +21,7 @@ from ..arguments import integers, require_tensor
 from ..basic import cast_to, reshape_to, transpose_to
 from ..index.indexing_kernels import take_elements
 from ..linear.linalg import matmul
+from ..math.statistics.counting import arange
 from ..math.ternary import where as choose_by
 
 _MODES = ("bilinear", "nearest")
@@ -207,7 +208,7 @@ def grid_sample(
     order = (0, *range(2, aval.ndim), 1)
     rows = reshape_to(transpose_to(x, order), (batch_size, size, channels))
     flat = reshape_to(grid, (batch_size, num_places, count))
-    batch = tensor_from_data(np.arange(batch_size).reshape(-1, 1), place=aval.place)
+    batch = reshape_to(arange(batch_size, device=aval.place), (batch_size, 1))
     coordinates = [
         _places(flat[:, :, count - 1 - axis], extent, padding_mode, bool(align_corners))  # type: ignore[index]
         for axis, extent in enumerate(extents)

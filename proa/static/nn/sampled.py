@@ -12,7 +12,8 @@ from ...eager.annotations import AttrLike
 from ...eager.tensor import Tensor, tensor_from_data
 from ...nn import functional as F
 from ...nn.initializer import XavierUniform
-from ...ops.create.random import rand
+from ...ops.arguments import integer
+from ...ops.create.random import uniform
 from ...ops.index.lookup import searchsorted
 from .parameters import Parameters
 
@@ -44,7 +45,7 @@ def nce(
         name: a label; it changes nothing.
         sampler: how: "uniform", "log_uniform" or "custom_dist".
         custom_dist: the classes' probabilities, for the last one.
-        seed: taken; draws follow `paddle.seed`.
+        seed: another number than 0 draws the same classes at each run; with 0, draws follow `paddle.seed`.
         is_sparse: taken; it changes nothing.
 
     Examples:
@@ -64,7 +65,7 @@ def nce(
     table = tensor_from_data(chances.astype(np.float32))
     rows = input._aval.shape[0]
     labels: Any = label.reshape([rows, -1])
-    drawn = _draw(chances, [rows, count])
+    drawn = _draw(chances, [rows, count], integer(make.where, "seed", seed))
     true = _odds(input, labels, weight, bias, table, count)
     false = _odds(input, drawn, weight, bias, table, count)
     # An output o stands for the odds o / (o + b) of coming from the data, b being the expected number of draws.
@@ -96,7 +97,7 @@ def _chances(where: str, sampler: str, classes: int, custom: Any) -> np.ndarray:
     raise value_error(where, "sampler is 'uniform', 'log_uniform' or 'custom_dist'", repr(sampler))
 
 
-def _draw(chances: np.ndarray, shape: list[int]) -> Any:
-    """Classes drawn by their probabilities, anew at each run."""
+def _draw(chances: np.ndarray, shape: list[int], seed: int) -> Any:
+    """Classes drawn by their probabilities: anew at each run, or with a seed always the same."""
     steps = tensor_from_data(np.cumsum(chances / chances.sum()).astype(np.float32)[:-1])
-    return searchsorted(steps, rand(shape, "float32"), right=True)
+    return searchsorted(steps, uniform(shape, "float32", 0.0, 1.0, seed), right=True)

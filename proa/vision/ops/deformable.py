@@ -16,6 +16,7 @@ from ...ops.arguments import integer, integers
 from ...ops.basic import cast_to, reshape_to, transpose_to
 from ...ops.index.indexing_kernels import take_elements
 from ...ops.linear.linalg import matmul
+from ...ops.math.statistics.counting import arange
 from ...ops.math.ternary import where as choose_by
 from .arguments import floating_tensor, pair, placed
 
@@ -50,7 +51,8 @@ def _read_between(x: Tensor, parts: int, down: tuple[Any, ...], across: tuple[An
     deep, dtype = channels // parts, x._aval.dtype
     rows = transpose_to(reshape_to(x, (n, parts, deep, height * width)), (0, 1, 3, 2))
     rows = reshape_to(rows, (n * parts * height * width, deep))
-    base = placed((np.arange(n * parts) * height * width).reshape(n, parts, 1, 1), x)
+    # A tensor that counts, no array: the batch may be of any size.
+    base: Any = reshape_to(arange(n * parts, device=x._aval.place), (n, parts, 1, 1)) * (height * width)
     # The four neighbours along a first axis: one read, and far less to compile than four.
     neighbours = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype).reshape(4, 2, 1, 1, 1, 1)
     above, beside = placed(neighbours[:, 0], x), placed(neighbours[:, 1], x)
@@ -106,7 +108,7 @@ def deform_conv2d(
         for extent, pad, gap, k, step in zip((height, width), pads, apart, kernel, steps, strict=True)
     ]
     taps = math.prod(kernel)
-    if min(n, height, width, taps, *sizes) < 1:
+    if any(size < 1 for size in (n, height, width, taps, *sizes)):
         raise value_error(where, "the kernel is larger than the padded input, or something is empty", received)
     if offset._aval.shape != (n, 2 * parts * taps, *sizes):
         raise value_error(where, f"offset must be {[n, 2 * parts * taps, *sizes]}", received)
@@ -117,8 +119,8 @@ def deform_conv2d(
 
     places = math.prod(sizes)
     shifts: Any = reshape_to(offset, (n, parts, taps, 2, places))
-    tap_down, tap_across = np.divmod(np.arange(taps), kernel[1])
-    out_down, out_across = np.divmod(np.arange(places), sizes[1])
+    tap_down, tap_across = divmod(np.arange(taps), kernel[1])
+    out_down, out_across = divmod(np.arange(places), sizes[1])
     base_down = (tap_down * apart[0] - pads[0])[:, None] + out_down * steps[0]
     base_across = (tap_across * apart[1] - pads[1])[:, None] + out_across * steps[1]
     low_y, share_y, near_y, last_y = _moved(shifts[:, :, :, 0], base_down, height)

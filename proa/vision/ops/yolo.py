@@ -13,6 +13,7 @@ from ...ops.arguments import integer, integers, require_tensor
 from ...ops.basic import cast_to, full_of, reshape_to, transpose_to
 from ...ops.index.indexing_kernels import put_elements, take_elements
 from ...ops.math.extremes import maximum, minimum
+from ...ops.math.statistics.counting import arange
 from ...ops.math.ternary import where as choose_by
 from ...ops.shape.joining import stack
 from .arguments import floating_tensor, placed
@@ -259,7 +260,7 @@ class _Truth:
         self.target_width = (choose_by(matched, self.width, 1.0) / choose_by(matched, own_width, 1.0)).log()
         self.target_height = (choose_by(matched, self.height, 1.0) / choose_by(matched, own_height, 1.0)).log()
         n, count = gt_box._aval.shape[:2]
-        self.image: Any = placed(np.broadcast_to(np.arange(n)[:, None], (n, count)), x)
+        self.image: Any = reshape_to(arange(n, device=x._aval.place), (n, 1)).expand([n, count])  # type: ignore
 
 
 def _places_found(
@@ -290,7 +291,7 @@ def _places_found(
     same = (place.unsqueeze(2) == place.unsqueeze(1)) & (truth.matched.unsqueeze(1) > 0.5)
     later = placed(np.triu(np.ones((count, count), bool), 1), predicted)
     last = truth.matched * (1.0 - cast_to((same & later).any(2), dtype))
-    empty: Any = placed(np.zeros((n, masks, cells, cells), dtype), predicted)
+    empty: Any = full_of(0.0, (n, masks, cells, cells), dtype)
     where = [truth.image, truth.anchor, truth.row, truth.column]
     taken = put_elements(empty, last, where, [0, 1, 2, 3], trusted=True, add=True)
     weights = put_elements(empty, last * truth.score, where, [0, 1, 2, 3], trusted=True, add=True)

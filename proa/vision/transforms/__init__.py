@@ -1,7 +1,9 @@
 """`paddle.vision.transforms`: images made ready for a model, as PIL images, NumPy arrays or Tensors.
 
 `functional` holds one function for each change and hands it to the form for the kind of image; the classes
-(`geometric`, `color`) hold settings and draw random numbers. Nothing here needs OpenCV; PIL is needed for PIL images.
+(`geometric`, `color`) hold settings and draw random numbers, as Paddle's do from Python's `random` and NumPy's global state:
+`random.seed` and `numpy.random.seed` decide them, `paddle.seed` does not. Nothing here needs OpenCV; PIL is needed for PIL
+images.
 """
 
 from __future__ import annotations

@@ -313,6 +313,9 @@ def rotate(img: Any, angle: float, interpolation: str = "nearest", expand: bool 
            fill: Any = 0) -> Any:  # fmt: skip
     """The image turned.
 
+    Arrays turn about the pixel (W / 2, H / 2), as by OpenCV and in Paddle: half a pixel behind the middle, so that 90
+    degrees also shift by one pixel. PIL images and tensors turn about the middle itself.
+
     Args:
         img: a PIL image, an array `[H, W, C]` or a tensor.
         angle: in degrees, counter-clockwise.

@@ -262,6 +262,17 @@ _LARGEST_MARGIN = 1e4
 _FACES = A(3, values=[1, 0, 3], dtype="int64")
 
 
+def _check_group(where: str, group: Any) -> None:
+    if group is None or group is False:
+        return
+    if not hasattr(group, "is_member"):
+        raise value_error(where, "group must be None, False or a group of processes", f"group: {group!r}")
+    if group.nranks > 1:
+        raise NotImplementedError(
+            f"({where}) classes are not divided among processes; received a group of {group.nranks}; use group=False."
+        )
+
+
 @samples(
     S(A(3, 4, low=-0.8, high=0.8), _FACES, 1.0, 0.5, 0.1, 8.0),
     S(A(3, 4, low=-0.8, high=0.8), A(3, 1, values=[[1], [0], [3]], dtype="int64"), scale=4.0, reduction=None),
@@ -291,7 +302,7 @@ def margin_cross_entropy(
         margin2: what is added to the angle.
         margin3: what is taken off the cosine.
         scale: the factor of the cosines before the softmax.
-        group: None or False: classes are not divided among processes here.
+        group: None, False, or a group of one process: classes are not divided among processes here.
         return_softmax: whether the probabilities are given too.
         reduction: 'mean', 'sum', or None for a loss of each label.
 
@@ -309,6 +320,7 @@ def margin_cross_entropy(
     where = "margin_cross_entropy"
     aval = require_tensor(where, "logits", logits)._aval
     marks: Any = require_tensor(where, "label", label)
+    _check_group(where, group)
     if reduction not in ("mean", "sum", "none", None):
         raise value_error(where, "reduction must be 'mean', 'sum' or None", f"reduction: {reduction!r}")
     if aval.ndim != 2 or marks._aval.size != aval.shape[0]:
@@ -344,7 +356,7 @@ def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group
         label: class numbers.
         num_classes: how many classes there are.
         num_samples: how many are kept; those that occur are kept in any case.
-        group: the processes among which classes are divided; None or False here.
+        group: the processes among which classes are divided: None, False, or a group of one here.
 
     Returns:
         The labels as positions among the kept classes, and the kept classes in rising order.
@@ -357,6 +369,7 @@ def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group
     """
     where = "class_center_sample"
     aval = require_tensor(where, "label", label)._aval
+    _check_group(where, group)
     if aval.ndim != 1 or aval.dtype.kind not in "iu":
         raise value_error(where, "label must be integers with one dimension", f"label: {aval}")
     if not 0 < num_samples <= num_classes:
