@@ -13,6 +13,7 @@ from proa import compat as compat
 from proa import compress as compress
 from proa import convert as convert
 from proa import core as core
+from proa import cuda as cuda
 from proa import debug as debug
 from proa import device as device
 from proa import distributed as distributed

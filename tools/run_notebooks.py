@@ -22,7 +22,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 CELL_LIMIT_SECONDS = 300
 # Some lines come on one machine and not on another (compiling kernels in the background, say): they are not kept.
-_PASSING = re.compile(r"^proa(?::| compiles).*\n?", re.MULTILINE)
+_PASSING = re.compile(r"^(?:proa(?::| compiles)| *\d+ of \d+ native kernels compiled).*\n?", re.MULTILINE)
 
 
 def run(path: Path) -> Any:

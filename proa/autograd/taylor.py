@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, overload
 
 from ..core.errors import message, value_error
 from ..eager.backward.engine import _leading_to, zeros_of
@@ -24,6 +24,12 @@ from .functional import _call, _vectors
 Tensors = Tensor | Sequence[Tensor]
 
 
+@overload
+def taylor(func: Callable[[Tensor], Tensor], xs: Tensor, order: int, v: Tensor | None = None) -> list[Tensor]: ...
+@overload
+def taylor(func: Callable[..., Tensor], xs: Tensors, order: int, v: Tensors | None = None) -> list[Tensor]: ...
+@overload
+def taylor(func: Callable[..., Any], xs: Tensors, order: int, v: Tensors | None = None) -> Any: ...
 def taylor(func: Callable[..., Any], xs: Tensors, order: int, v: Tensors | None = None) -> Any:
     """The derivatives of `func(xs + t v)` in t at t = 0: a list `[y, y', y'' ...]` of `order + 1` tensors.
 

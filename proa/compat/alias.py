@@ -55,7 +55,7 @@ def take_over() -> None:
     if not any(isinstance(finder, AliasFinder) for finder in sys.meta_path):
         sys.meta_path.insert(0, AliasFinder())
     sys.modules[OTHER] = own
-    own.__version__ = full_version  # programs compare it with the Paddle they need
+    vars(own)["__version__"] = full_version  # programs compare it with the Paddle they need
 
 
 _SHIM = os.path.join(FOLDER, OTHER, "__init__.py")

@@ -153,7 +153,7 @@ class _Keeping(types.ModuleType):
         if isinstance(value, types.ModuleType) and name in waiting:
             waiting.discard(name)
             if not waiting:  # other threads may be importing other children
-                self.__class__ = types.ModuleType
+                self.__class__ = types.ModuleType  # type: ignore[assignment]
         else:
             super().__setattr__(name, value)
 
@@ -166,7 +166,7 @@ def keep_namesake(name: str) -> None:
     """Called before Python writes the module of that full name into its parent."""
     parent, _, child = name.rpartition(".")
     module = sys.modules.get(parent)
-    if type(module) not in (types.ModuleType, _Keeping) or child not in vars(module):
+    if module is None or type(module) not in (types.ModuleType, _Keeping) or child not in vars(module):
         return
     if not isinstance(vars(module)[child], types.ModuleType):
         _WAITING.setdefault(parent, set()).add(child)

@@ -72,7 +72,7 @@ def _stand_in(name: str) -> types.ModuleType:
         found = _state["ours"][name] = _StandIn(name, f"`{_own_name(name)}` under another name.")
         version = getattr(sys.modules.get(_OWN), "__version__", None)
         if version is not None:
-            found.__version__ = version
+            vars(found)["__version__"] = version
         if _state["visible"] == "ours":
             sys.modules[name] = found
     return found

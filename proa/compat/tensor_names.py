@@ -146,6 +146,6 @@ attach(
     _place_str=property(_place_text),
     block=property(_block),
 )
-Parameter.from_tensor = classmethod(_from_tensor)
-Parameter._init_func = Parameter._init_op_creator = None
+Parameter.from_tensor = classmethod(_from_tensor)  # type: ignore[attr-defined]
+Parameter._init_func = Parameter._init_op_creator = None  # type: ignore[attr-defined]
 attach(__name__, _new_shared_filename=staticmethod(missing_function("base.core.LoDTensor._new_shared_filename")))

@@ -20,7 +20,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
+from multiprocessing.connection import Client, Listener, answer_challenge, deliver_challenge
 from typing import Any
 
 from ..core import job
@@ -80,8 +80,8 @@ class _Agent:
 
     def call(self, worker: WorkerInfo, request: bytes, seconds: float | None) -> Any:
         """In a thread of the pool: sends a call and waits for its answer."""
-        connections: dict[WorkerInfo, Connection] = vars(self._kept)
-        connection: Any = connections.pop(worker, None)  # type: ignore[call-overload]
+        connections: dict[Any, Any] = vars(self._kept)  # by worker
+        connection: Any = connections.pop(worker, None)
         try:
             if connection is None:
                 connection = Client((worker.ip, worker.port), authkey=self.key)

@@ -9,6 +9,8 @@ where a docstring says so.
 
 Files are imported when a name of theirs is first used: there are many, and most programs use none."""
 
+from proa.distribution import kl as kl
+from proa.distribution import transform as transform
 from proa.distribution.continuous.beta import Beta as Beta
 from proa.distribution.continuous.cauchy import Cauchy as Cauchy
 from proa.distribution.continuous.chi2 import Chi2 as Chi2

@@ -110,7 +110,7 @@ from .transformer import (
     TransformerEncoderLayer,
 )
 
-initializer.Bilinear = _lazy_init.Bilinear
+initializer.Bilinear = _lazy_init.Bilinear  # type: ignore[attr-defined]
 
 # Names that PyTorch's users know: the first ones for type checkers' sake, the rest by `other_names`.
 Module, ModuleList, ModuleDict = Layer, LayerList, LayerDict

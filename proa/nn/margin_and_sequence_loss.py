@@ -72,7 +72,7 @@ def _loss(name: str, function: str, doc: str, tensors: str, value: float, **opti
     said = f"The loss of the tensors that `nn.functional.{function}` takes."
     forward.__doc__ = said + _example(name, tensors, value, ".forward")
     cls = type(name, (Layer,), {"__init__": __init__, "forward": forward, "__doc__": doc, "__module__": __name__})
-    cls.__signature__ = signature
+    cls.__signature__ = signature  # type: ignore[attr-defined]
     return cls
 
 

@@ -15,7 +15,7 @@ from .updates import adam_update
 if TYPE_CHECKING:
     from ..nn.clip import ClipGradBase
     from .lr import LRScheduler
-    from .regularizer import WeightDecayRegularizer
+    from .regularizer import WeightDecay
 
 # Below this a power of beta in float32 has lost digits, and says no more than "many steps".
 _SMALLEST_POWER = 1e-37
@@ -65,7 +65,7 @@ class Adam(Optimizer):
         beta2: float = 0.999,
         epsilon: float = 1e-8,
         parameters: Iterable[Tensor | dict[str, Any]] | None = None,
-        weight_decay: float | WeightDecayRegularizer | None = None,
+        weight_decay: float | WeightDecay | None = None,
         grad_clip: ClipGradBase | None = None,
         lazy_mode: bool = False,
         multi_precision: bool = False,
@@ -163,7 +163,7 @@ class AdamW(Adam):
         beta2: float = 0.999,
         epsilon: float = 1e-8,
         parameters: Iterable[Tensor | dict[str, Any]] | None = None,
-        weight_decay: float | WeightDecayRegularizer = 0.01,
+        weight_decay: float | WeightDecay = 0.01,
         use_lowprecision_moment: bool = False,
         lr_ratio: Callable[[Any], float] | None = None,
         apply_decay_param_fun: Callable[[str], bool] | None = None,

@@ -17,7 +17,7 @@ from .updates_adaptive import adamax_update, lamb_update, nadam_momentum, nadam_
 if TYPE_CHECKING:
     from ..nn.clip import ClipGradBase
     from .lr import LRScheduler
-    from .regularizer import WeightDecayRegularizer
+    from .regularizer import WeightDecay
 
 
 class _Kin(Optimizer):
@@ -95,7 +95,7 @@ class Adamax(_Kin):
         beta2: float = 0.999,
         epsilon: float = 1e-8,
         parameters: Iterable[Tensor | dict[str, Any]] | None = None,
-        weight_decay: float | WeightDecayRegularizer | None = None,
+        weight_decay: float | WeightDecay | None = None,
         grad_clip: ClipGradBase | None = None,
         name: str | None = None,
     ) -> None:
@@ -148,7 +148,7 @@ class NAdam(_Kin):
         epsilon: float = 1e-8,
         momentum_decay: float = 0.004,
         parameters: Iterable[Tensor | dict[str, Any]] | None = None,
-        weight_decay: float | WeightDecayRegularizer | None = None,
+        weight_decay: float | WeightDecay | None = None,
         grad_clip: ClipGradBase | None = None,
         name: str | None = None,
     ) -> None:
@@ -216,7 +216,7 @@ class RAdam(_Kin):
         beta2: float = 0.999,
         epsilon: float = 1e-8,
         parameters: Iterable[Tensor | dict[str, Any]] | None = None,
-        weight_decay: float | WeightDecayRegularizer | None = None,
+        weight_decay: float | WeightDecay | None = None,
         grad_clip: ClipGradBase | None = None,
         name: str | None = None,
     ) -> None:

@@ -15,7 +15,7 @@ from .updates_adaptive import adadelta_update, adagrad_update, rmsprop_update
 if TYPE_CHECKING:
     from ..nn.clip import ClipGradBase
     from .lr import LRScheduler
-    from .regularizer import WeightDecayRegularizer
+    from .regularizer import WeightDecay
 
 
 class Adagrad(Optimizer):
@@ -51,7 +51,7 @@ class Adagrad(Optimizer):
         learning_rate: float | LRScheduler,
         epsilon: float = 1e-6,
         parameters: Iterable[Tensor | dict[str, Any]] | None = None,
-        weight_decay: float | WeightDecayRegularizer | None = None,
+        weight_decay: float | WeightDecay | None = None,
         grad_clip: ClipGradBase | None = None,
         name: str | None = None,
         initial_accumulator_value: float = 0.0,
@@ -102,7 +102,7 @@ class Adadelta(Optimizer):
         epsilon: float = 1e-6,
         rho: float = 0.95,
         parameters: Iterable[Tensor | dict[str, Any]] | None = None,
-        weight_decay: float | WeightDecayRegularizer | None = None,
+        weight_decay: float | WeightDecay | None = None,
         grad_clip: ClipGradBase | None = None,
         name: str | None = None,
     ) -> None:
@@ -153,7 +153,7 @@ class RMSProp(Optimizer):
         momentum: float = 0.0,
         centered: bool = False,
         parameters: Iterable[Tensor | dict[str, Any]] | None = None,
-        weight_decay: float | WeightDecayRegularizer | None = None,
+        weight_decay: float | WeightDecay | None = None,
         grad_clip: ClipGradBase | None = None,
         name: str | None = None,
     ) -> None:

@@ -19,7 +19,7 @@ from .updates_adaptive import asgd_update, rprop_update
 if TYPE_CHECKING:
     from ..nn.clip import ClipGradBase
     from .lr import LRScheduler
-    from .regularizer import WeightDecayRegularizer
+    from .regularizer import WeightDecay
 
 
 class ASGD(Optimizer):
@@ -54,7 +54,7 @@ class ASGD(Optimizer):
         learning_rate: float | LRScheduler = 0.001,
         batch_num: int = 1,
         parameters: Iterable[Tensor | dict[str, Any]] | None = None,
-        weight_decay: float | WeightDecayRegularizer | None = None,
+        weight_decay: float | WeightDecay | None = None,
         grad_clip: ClipGradBase | None = None,
         multi_precision: bool = False,
         name: str | None = None,

@@ -129,8 +129,8 @@ class Memory:
         if len(self._weights) == capacity < self._history_size:
             more = min(max(capacity, _FIRST_CAPACITY), self._history_size - capacity)
             empty = zeros_of(change._aval.with_shape((more, *change._aval.shape)))
-            self._changes = empty if capacity == 0 else concat([empty, self._changes])
-            self._steps = empty if capacity == 0 else concat([empty, self._steps])
+            self._changes = empty if self._changes is None else concat([empty, self._changes])
+            self._steps = empty if self._steps is None else concat([empty, self._steps])
         # The oldest row (or an empty one) makes room for the newest.
         self._changes = concat([self._changes[1:], change.unsqueeze(0)])  # type: ignore[index]
         self._steps = concat([self._steps[1:], step.unsqueeze(0)])  # type: ignore[index]

@@ -21,7 +21,7 @@ from .updates import record_update
 if TYPE_CHECKING:
     from ..nn.clip import ClipGradBase
     from .lr import LRScheduler
-    from .regularizer import WeightDecayRegularizer
+    from .regularizer import WeightDecay
 
 
 class LBFGS(Optimizer):
@@ -71,7 +71,7 @@ class LBFGS(Optimizer):
         history_size: int = 100,
         line_search_fn: str | None = None,
         parameters: Iterable[Tensor | dict[str, Any]] | None = None,
-        weight_decay: float | WeightDecayRegularizer | None = None,
+        weight_decay: float | WeightDecay | None = None,
         grad_clip: ClipGradBase | None = None,
         name: str | None = None,
     ) -> None:

@@ -38,7 +38,7 @@ from .updates import record_update
 
 if TYPE_CHECKING:
     from ..nn.clip import ClipGradBase
-    from .regularizer import WeightDecayRegularizer
+    from .regularizer import WeightDecay
 
 _MASTER = "_fp32_master_0"
 
@@ -163,7 +163,7 @@ class Optimizer(FusedStorage, PaddleNames):
         self,
         learning_rate: float | LRScheduler,
         parameters: Iterable[Any] | None = None,
-        weight_decay: float | WeightDecayRegularizer | None = None,
+        weight_decay: float | WeightDecay | None = None,
         grad_clip: ClipGradBase | None = None,
         name: str | None = None,
     ) -> None:

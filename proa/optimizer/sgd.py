@@ -13,7 +13,7 @@ from .updates import momentum_update, sgd_update
 if TYPE_CHECKING:
     from ..nn.clip import ClipGradBase
     from .lr import LRScheduler
-    from .regularizer import WeightDecayRegularizer
+    from .regularizer import WeightDecay
 
 
 class SGD(Optimizer):
@@ -44,7 +44,7 @@ class SGD(Optimizer):
         self,
         learning_rate: float | LRScheduler = 0.001,
         parameters: Iterable[Tensor | dict[str, Any]] | None = None,
-        weight_decay: float | WeightDecayRegularizer | None = None,
+        weight_decay: float | WeightDecay | None = None,
         grad_clip: ClipGradBase | None = None,
         multi_precision: bool = False,
         name: str | None = None,
@@ -94,7 +94,7 @@ class Momentum(Optimizer):
         momentum: float = 0.9,
         parameters: Iterable[Tensor | dict[str, Any]] | None = None,
         use_nesterov: bool = False,
-        weight_decay: float | WeightDecayRegularizer | None = None,
+        weight_decay: float | WeightDecay | None = None,
         grad_clip: ClipGradBase | None = None,
         multi_precision: bool = False,
         rescale_grad: float = 1.0,

@@ -55,7 +55,7 @@ def record_update(
     node = segment.record(operation, [*(float,) * count, *indices], kinds, attributes, keys, scalars)
     if segment.captures:
         for target in targets:
-            segment.remember(target)
+            segment.remember(target)  # type: ignore[attr-defined]
     index = node.index
     append = segment.refs.append
     shown: list[tuple[Tensor, Tensor]] = []

@@ -597,7 +597,7 @@ class Program:
                 while len(self.graphs) >= _MOST_GRAPHS:
                     self.graphs.pop(next(iter(self.graphs)))
                 found = self.graphs[key] = self._seeded(self._make_graph(fetches, feeds))
-                found.kept_alive = list(fetches)  # their identities are the key
+                found.kept_alive = list(fetches)  # type: ignore[attr-defined]  # their identities are the key
             return found
 
     def _make_graph(self, fetches: Sequence[Tensor], feeds: Sequence[str] | None) -> Graph:

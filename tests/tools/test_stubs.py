@@ -1,10 +1,14 @@
 import ast
+import importlib.machinery
 import inspect
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import proa as paddle
+from tools.public_names import NAMESPACES
 from tools.stubs.annotations import Imports, moved
 from tools.stubs.functions import definition
 
@@ -52,6 +56,41 @@ def test_every_public_function_of_the_package_is_in_its_stub():
             found.add(ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0]))
     functions = {name for name in dir(paddle) if not name.startswith("_") and inspect.isroutine(getattr(paddle, name))}
     assert functions - found == set()
+
+
+def offered_modules(folder: Path) -> set[str | None]:
+    """The names that `from package import name` of a package brings, for type checkers: its stub's, or its source's."""
+    stub = folder / "__init__.pyi"
+    source = stub if stub.exists() else folder / "__init__.py"
+    imports = [node for node in ast.walk(ast.parse(source.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)]
+    listed = {alias.asname or alias.name for node in imports for alias in node.names}
+    return {name for name in listed if not name.startswith("_")}
+
+
+def folder_above(namespace: str) -> Path:
+    return ROOT / "proa" / namespace.rpartition(".")[0].replace(".", "/")
+
+
+# Not `distributed.passes`, which Paddle's programs have to import; nor what is made without a file when it is asked for.
+WITH_FILES = [
+    namespace
+    for namespace in NAMESPACES
+    if "." in namespace
+    and namespace != "distributed.passes"
+    and importlib.machinery.PathFinder.find_spec(namespace.rpartition(".")[2], [str(folder_above(namespace))])
+]
+
+
+@pytest.mark.parametrize("namespace", WITH_FILES)
+def test_a_namespace_below_another_is_seen_without_importing_it(namespace):
+    assert namespace.rpartition(".")[2] in offered_modules(folder_above(namespace))
+
+
+def test_what_type_checkers_see_is_loaded_when_it_is_asked_for():
+    code = "import sys, proa; print([name for name in sys.argv[1:] if name in sys.modules])"
+    names = ["proa.incubate.asp", "proa.incubate.nn", "proa.vision", "proa.jit.saving", "proa.llm", "proa.ocr"]
+    done = subprocess.run([sys.executable, "-c", code, *names], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_a_hidden_builtin_is_named_by_its_module():

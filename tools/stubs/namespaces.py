@@ -8,15 +8,16 @@ import types
 from typing import Any
 
 from proa._namespace import LAZY_MODULES
+from tools.public_names import NAMESPACES
 
 from .annotations import Imports
 from .functions import definition, is_offered_as_written, source_of, summary
 
 # Those of which the source says too little.
 COLLECTED = (
-    "proa", "proa.distribution", "proa.fft", "proa.functional", "proa.geometric", "proa.incubate.autograd",
-    "proa.incubate.optimizer", "proa.linalg", "proa.nn.functional", "proa.random", "proa.regularizer", "proa.signal",
-    "proa.special",
+    "proa", "proa.cuda", "proa.distribution", "proa.fft", "proa.functional", "proa.geometric", "proa.incubate.autograd",
+    "proa.incubate.optimizer", "proa.incubate.optimizer.functional", "proa.linalg", "proa.nn.functional", "proa.random",
+    "proa.regularizer", "proa.signal", "proa.special",
 )  # fmt: skip
 # The modules of `proa` that users reach by attribute and that are no files.
 _NO_FILES = frozenset({"annotations"})
@@ -40,7 +41,10 @@ def namespace_stub(path: str) -> str:
 
 def _public(module: types.ModuleType) -> list[str]:
     listed = getattr(module, "__all__", None)
-    return [name for name in (dir(module) if listed is None else listed) if not name.startswith("_")]
+    names = {name for name in (dir(module) if listed is None else listed) if not name.startswith("_")}
+    # `__all__` says what `import *` brings; namespaces that users import from are below as well.
+    below = {full.rpartition(".")[2] for full in NAMESPACES if f"proa.{full}".rpartition(".")[0] == module.__name__}
+    return sorted(names | below)
 
 
 def _entry(path: str, name: str, value: Any, imports: Imports, names: list[str]) -> list[str]:
@@ -70,9 +74,13 @@ def _named(name: str, module: str, there: str, imports: Imports) -> list[str]:
 
 def _module(path: str, name: str, value: types.ModuleType) -> list[str]:
     """Modules that are files; what Paddle has below other names is left to `paddle_layout`."""
-    if name not in LAZY_MODULES and (getattr(value, "__file__", None) is None or value.__name__ != f"{path}.{name}"):
+    if name in LAZY_MODULES:
+        return [f"from {path} import {name} as {name}"]
+    home, _, own = value.__name__.rpartition(".")
+    is_public = f"{path}.{name}".removeprefix("proa.") in NAMESPACES
+    if getattr(value, "__file__", None) is None or own != name or (home != path and not is_public):
         return []
-    return [f"from {path} import {name} as {name}"]
+    return [f"from {home} import {name} as {name}"]
 
 
 def _class(name: str, value: type, imports: Imports) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,8 @@ class Reference:
         try:
             import cv2
 
-            reader = cv2.dnn.readNetFromCaffe
+            engine: Any = cv2.dnn  # version 5 has no such reader
+            reader = engine.readNetFromCaffe
         except (ImportError, AttributeError) as error:
             raise ImportError(
                 f"(convert) Caffe's models are compared with OpenCV 4 ({error}): pip install 'opencv-python-headless<5'. "

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import base as base
 from . import meta_optimizers, meta_parallel, recompute, utils
 from .base.role_maker import PaddleCloudRoleMaker, Role, UserDefinedRoleMaker
 from .base.strategy import DistributedStrategy

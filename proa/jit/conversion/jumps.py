@@ -76,7 +76,7 @@ class Lowering:
             if set_here and rest:
                 lowered, more = self.statements(rest)
                 guard = ast.copy_location(ast.If(_none_of(sorted(set_here), rest[0]), lowered, []), rest[0])
-                guard.is_guard = True
+                guard.is_guard = True  # type: ignore[attr-defined]
                 return [*result, guard], flags | more
             if not rest:
                 break
@@ -127,12 +127,12 @@ class Lowering:
         if loop.returned:
             stops.append(RETURNED)
         statement.body = body
-        statement.stops = stops
+        statement.stops = stops  # type: ignore[attr-defined]
         after, flags = self.statements(statement.orelse)
         statement.orelse = []
         if after and stops:
             guard = ast.copy_location(ast.If(_none_of(stops, after[0]), after, []), after[0])
-            guard.is_guard = True
+            guard.is_guard = True  # type: ignore[attr-defined]
             after = [guard]
         return [*before, statement, *after], flags | ({RETURNED} if loop.returned else set())
 

@@ -107,7 +107,7 @@ class Writes(ast.NodeVisitor):
         self.generic_visit(node)
 
 
-def declared(function: ast.FunctionDef | ast.Lambda, kind: type) -> set[str]:
+def declared(function: ast.FunctionDef | ast.Lambda, kind: type[ast.Global | ast.Nonlocal]) -> set[str]:
     """Names that a function's own scope declares `global` or `nonlocal`."""
     return {name for node in own_nodes(function) if isinstance(node, kind) for name in node.names}
 

@@ -382,8 +382,8 @@ class _Rewriter(ast.NodeTransformer):
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _visit_comprehension
 
     def visit_Call(self, node: ast.Call) -> Any:
-        alone = isinstance(node.func, ast.Name) and node.func.id in _LEFT_ALONE
-        if alone and not (node.func.id == "vars" and node.args):
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name in _LEFT_ALONE and not (name == "vars" and node.args):
             node.args = [self.visit(argument) for argument in node.args]
             return node
         self.generic_visit(node)

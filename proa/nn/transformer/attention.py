@@ -63,14 +63,14 @@ class MultiHeadAttention(Layer):
     ) -> None:
         super().__init__()
         embed_dim, num_heads = whole_sizes(self, embed_dim=embed_dim, num_heads=num_heads)
-        kdim, vdim = whole_sizes(self, kdim=kdim or embed_dim, vdim=vdim or embed_dim)
+        key_size, value_size = whole_sizes(self, kdim=kdim or embed_dim, vdim=vdim or embed_dim)
         if embed_dim <= 0 or num_heads <= 0 or embed_dim % num_heads:
             raise failed_check(
                 "MultiHeadAttention", "embed_dim must be positive and divisible by num_heads",
                 f"embed_dim: {embed_dim}, num_heads: {num_heads}",
             )  # fmt: skip
         self.embed_dim, self.num_heads = embed_dim, num_heads
-        self.kdim, self.vdim = kdim, vdim
+        self.kdim, self.vdim = key_size, value_size
         self.dropout, self.need_weights = dropout, need_weights
         self.head_dim = embed_dim // num_heads
         self.q_proj = Linear(embed_dim, embed_dim, weight_attr, bias_attr)

@@ -98,8 +98,8 @@ def layer_norm(
     count = [math.prod(sizes)]
     weight = make.weight(count, param_attr, Constant(1.0)) if scale and param_attr is not False else None
     bias = make.bias(count, bias_attr) if shift and bias_attr is not False else None
-    shaped = [None if p is None else p.reshape(list(sizes)) for p in (weight, bias)]
-    return activated(make.where, F.layer_norm(input, list(sizes), *shaped, epsilon), act)
+    factor, offset = (None if p is None else p.reshape(list(sizes)) for p in (weight, bias))
+    return activated(make.where, F.layer_norm(input, list(sizes), factor, offset, epsilon), act)
 
 
 def group_norm(

@@ -42,7 +42,7 @@ class LayerHelper:
         return make_parameter(shape, chosen, False if attr is None else attr, is_bias, default_initializer, self.name)
 
     def input_dtype(self, input_param_name: str = "input") -> Any:
-        given = self.kwargs.get(input_param_name)
+        given: Any = self.kwargs.get(input_param_name)
         first = given[0] if isinstance(given, (list, tuple)) else given
         return first.dtype
 

@@ -1,1 +1,3 @@
 """Strategies, roles and topologies of a job."""
+
+from . import topology as topology

@@ -44,6 +44,7 @@ class MoELayer(Layer):
         self.gate = self._made_gate(gate)
         self.top_k = self.gate.top_k
         if self.group is not None:
+            parameter: Any
             for parameter in self.experts.parameters():
                 # Nobody else has it: it is not averaged, and its norm counts here.
                 parameter.no_sync = parameter.expert = parameter.is_distributed = True

@@ -57,7 +57,9 @@ def limit_by_capacity(
 class Route:
     """How rows travel: `local` counts by expert of all processes, `arriving` counts by process and own expert."""
 
-    def __init__(self, local: Sequence[int], arriving: Sequence[int], group: Group | None) -> None:
+    def __init__(
+        self, local: Sequence[int] | np.ndarray, arriving: Sequence[int] | np.ndarray, group: Group | None
+    ) -> None:
         self.ranks = tuple(group.ranks) if group is not None else (0,)
         count = len(self.ranks)
         self.leaving, self.arriving = np.asarray(local).reshape(count, -1), np.asarray(arriving).reshape(count, -1)

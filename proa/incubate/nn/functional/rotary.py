@@ -55,8 +55,8 @@ def fused_rotary_position_embedding(
     length = q._aval.shape[0 if time_major else 1]
     if sin is None or cos is None:
         sin, cos = _tables(length, size, rotary_emb_base)
-    tables = [_rows(table, size, position_ids, length, time_major) for table in (sin, cos)]
-    turned = [None if x is None else turn(x, *tables, use_neox_rotary_style) for x in (q, k, v)]
+    sines, cosines = (_rows(table, size, position_ids, length, time_major) for table in (sin, cos))
+    turned = [None if x is None else turn(x, sines, cosines, use_neox_rotary_style) for x in (q, k, v)]
     return turned[0], turned[1], turned[2]
 
 

@@ -1,0 +1,1 @@
+"""`paddle.incubate.optimizer.functional`: minimisers of functions (collected at import)."""
