@@ -13,6 +13,8 @@ from ..core.errors import type_error
 from ..eager import naming
 from ..eager.naming import UniqueNameGenerator
 
+__all__ = ["generate", "guard", "switch"]
+
 
 def generate(key: str) -> str:
     """`key_0` at first, then `key_1` …

@@ -166,7 +166,12 @@ def set_tensor(self: Tensor, value: Tensor) -> None:
 
 
 def _strides(self: Tensor) -> list[int]:
-    """Elements between neighbours along each axis, as Paddle's memory has them."""
+    """Elements between neighbours along each axis, as Paddle's memory has them.
+
+    Examples:
+        >>> paddle.zeros([2, 3]).strides, paddle.zeros([2, 3]).t().strides
+        ([3, 1], [1, 3])
+    """
     return list(strides_of(self))
 
 
@@ -246,17 +251,34 @@ def pin_memory(self: Tensor, blocking: bool = True) -> Tensor:
 
 
 def _offset(self: Tensor) -> int:
-    """Bytes before the first element: none, each value has its own memory."""
+    """Bytes before the first element: none, each value has its own memory.
+
+    Examples:
+        >>> paddle.zeros([2, 3])[1].offset
+        0
+    """
     return 0
 
 
 def _layout(self: Tensor) -> str:
-    """Paddle's name for the order of dimensions in memory; the same for every tensor, sparse ones too."""
+    """Paddle's name for the order of dimensions in memory; the same for every tensor, sparse ones too.
+
+    Examples:
+        >>> paddle.zeros([2]).layout
+        'NCHW'
+    """
     return "NCHW"
 
 
 def _gradient(self: Tensor) -> Tensor | None:
-    """The gradient; see `grad`."""
+    """The gradient; see `grad`.
+
+    Examples:
+        >>> x = paddle.to_tensor([3.0], stop_gradient=False)
+        >>> (x * x).backward()
+        >>> x.grad_.tolist()
+        [6.0]
+    """
     return self.grad
 
 
@@ -283,7 +305,12 @@ class VarType(enum.Enum):
 
 
 def _type(self: Tensor) -> VarType:
-    """The kind of variable; the data type is `dtype`."""
+    """The kind of variable; the data type is `dtype`.
+
+    Examples:
+        >>> paddle.zeros([2]).type.name
+        'DENSE_TENSOR'
+    """
     return VarType.DENSE_TENSOR
 
 

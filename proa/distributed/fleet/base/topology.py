@@ -12,6 +12,8 @@ from ....core.errors import value_error
 from ...environment import ParallelMode
 from ...group import Group, new_group
 
+__all__ = ["CommunicateTopology", "HybridCommunicateGroup"]
+
 _HYBRID_PARALLEL_GROUP: Any = None
 
 
