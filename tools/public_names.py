@@ -24,7 +24,8 @@ NAMESPACES = """
     amp amp.debugging audio audio.backends audio.datasets audio.features audio.functional autograd callbacks compat
     compat.nn compat.nn.functional cost_model cuda device device.cuda device.custom_device device.xpu distributed
     distributed.communication.stream distributed.fleet distributed.fleet.base.topology distributed.fleet.utils
-    distributed.fsdp distributed.passes distributed.rpc distributed.sharding distribution distribution.kl distribution.transform fft functional geometric hub incubate
+    distributed.fsdp distributed.passes distributed.rpc distributed.sharding distribution distribution.chi2
+    distribution.kl distribution.lkj_cholesky distribution.transform fft functional geometric hub incubate
     incubate.asp incubate.autograd incubate.autotune incubate.cc incubate.cc.compiler incubate.cc.fuse
     incubate.cc.typing incubate.nn incubate.nn.functional incubate.optimizer incubate.optimizer.functional inference
     io jit linalg metric nn nn.attention nn.functional nn.initializer nn.initializer.lazy_init nn.quant
@@ -100,6 +101,8 @@ def find_namespace(path: str) -> Any:
 
 def _is_ours(value: Any) -> bool:
     module = getattr(value, "__module__", None) or ""
+    if module.startswith(f"{PACKAGE}.compat.paddle."):
+        return False  # Paddle's inner names
     return module.split(".")[0] == PACKAGE and (
         inspect.isclass(value) or inspect.isroutine(value) or hasattr(value, "__name__")
     )
