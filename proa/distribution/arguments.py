@@ -41,7 +41,7 @@ def tensors(
         given: the parameters, by name.
 
     Examples:
-        >>> from proa.distribution.chi2 import tensors
+        >>> from proa.distribution.continuous.chi2 import tensors
         >>> low, high = tensors("mine", low=0.0, high=[1.0, 2.0])
         >>> low.shape, high.shape
         (paddle.Size([]), paddle.Size([2]))
@@ -114,7 +114,7 @@ def sample_shape(where: str, shape: ShapeLike) -> tuple[int, ...]:
         shape: a list of integers that are not negative.
 
     Examples:
-        >>> from proa.distribution.lkj_cholesky import sample_shape
+        >>> from proa.distribution.continuous.lkj_cholesky import sample_shape
         >>> sample_shape("mine", [2, 3])
         (2, 3)
     """
@@ -147,7 +147,7 @@ def spread(x: Any, shape: tuple[int, ...]) -> Any:
         shape: the shape.
 
     Examples:
-        >>> from proa.distribution.lkj_cholesky import spread
+        >>> from proa.distribution.continuous.lkj_cholesky import spread
         >>> spread(paddle.to_tensor([1.0]), (2, 1)).tolist()
         [[1.0], [1.0]]
     """
@@ -167,7 +167,7 @@ def require_all(condition: Any, where: str, what: str, received: str) -> None:
         ValueError: it does not hold.
 
     Examples:
-        >>> from proa.distribution.chi2 import require_all
+        >>> from proa.distribution.continuous.chi2 import require_all
         >>> require_all(paddle.to_tensor([True, False]), "mine", "rate must be positive", "rate: -1")
         Traceback (most recent call last):
             ...

@@ -207,7 +207,7 @@ def without_gradient(drawn: Any) -> Any:
     """A sample as a plain constant.
 
     Examples:
-        >>> from proa.distribution.lkj_cholesky import without_gradient
+        >>> from proa.distribution.continuous.lkj_cholesky import without_gradient
         >>> without_gradient(paddle.to_tensor([1.0], stop_gradient=False)).stop_gradient
         True
     """

@@ -32,7 +32,7 @@ def standard_normal(shape: Shape, dtype: np.dtype, seed: int = 0) -> Any:
         seed: another number than 0 always gives the same ones.
 
     Examples:
-        >>> from proa.distribution.lkj_cholesky import standard_normal
+        >>> from proa.distribution.continuous.lkj_cholesky import standard_normal
         >>> standard_normal((2, 3), np.dtype("float32")).shape
         paddle.Size([2, 3])
     """

@@ -135,7 +135,7 @@ def test_tables_and_pictures(gpt: Traced, tmp_path: Any) -> None:
 
 SCRIPT = """
 import paddle
-from tests.distributed import models
+from tests.distributed.support import models
 
 model = models.MLP()
 optimizer = paddle.optimizer.Momentum(0.1, parameters=model.parameters())

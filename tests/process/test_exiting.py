@@ -122,7 +122,7 @@ def test_threads_that_are_no_daemons_finish_their_work():
 def test_a_thread_that_never_computed_changes_nothing():
     code = """
     import atexit
-    from proa.ir import exiting
+    from proa.ir.process import exiting
 
     threading.Thread(target=time.sleep, args=(100,), daemon=True).start()
     train(make_model(), 8)

@@ -240,7 +240,7 @@ def test_a_fork_while_another_thread_compiles():
     compiling, ended = threading.Event(), threading.Event()
 
     def compile_for_long():
-        from proa.ir import lowering
+        from proa.ir.tiers import lowering
 
         lower = lowering.lower_program
         def slow(*arguments, **named):
