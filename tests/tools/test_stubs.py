@@ -55,7 +55,9 @@ def test_every_public_function_of_the_package_is_in_its_stub():
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             found.add(ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0]))
     functions = {name for name in dir(paddle) if not name.startswith("_") and inspect.isroutine(getattr(paddle, name))}
-    assert functions - found == set()
+    # Names that only Paddle's inner modules need come with the first of them, which another test may have imported.
+    inner = {name for name in functions if not getattr(paddle, name).__module__.startswith("proa.")}
+    assert functions - found - inner == set()
 
 
 def offered_modules(folder: Path) -> set[str | None]:
