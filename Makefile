@@ -47,7 +47,7 @@ check: env $(VENV)/.installed-dev  ## check formatting, lint and types
 		{ echo "Some files are not formatted: run '$(RUN) ruff format'."; exit 1; }
 	@$(RUN) ruff check -q
 	@$(RUN) tools.stubs --check
-	@$(RUN) tools.typed_parameters --check 12.5
+	@$(RUN) tools.typed_parameters --check 5
 	@$(RUN) tools.user_types
 	@$(RUN) pyright --pythonpath $(VENV)/bin/python
 

@@ -9,13 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks import report, workloads
-from benchmarks.environments import EnvironmentMissing, peer_contender, subject_contender
-from benchmarks.machine import machine_facts
-from benchmarks.measure import measure, progress
-from benchmarks.memory import draw_memory, measure_memory
-from benchmarks.processes import Contender
-from benchmarks.registry import BENCHMARKS, Benchmark, select
+from benchmarks import workloads
+from benchmarks.harness import report
+from benchmarks.harness.environments import EnvironmentMissing, peer_contender, subject_contender
+from benchmarks.harness.machine import machine_facts
+from benchmarks.harness.measure import measure, progress
+from benchmarks.harness.memory import draw_memory, measure_memory
+from benchmarks.harness.processes import Contender
+from benchmarks.harness.registry import BENCHMARKS, Benchmark, select
 
 RESULTS = Path(__file__).resolve().parent / "results"
 BUSY_LOAD = 0.7

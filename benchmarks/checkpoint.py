@@ -2,10 +2,12 @@
 
     python -m benchmarks.checkpoint                     # 1 GB of parameters
     python -m benchmarks.checkpoint --megabytes 256 --rounds 5 --folder /somewhere
+    python -m benchmarks.checkpoint --unprepared        # without prepare_async_save() before
 
 For one process on a CPU. Each round trains a few steps, saves in the foreground, trains, saves in the background and goes on
-training until the file is there. Training waits for the call (`background_call_s`; the first one also makes the memory that
-the later ones copy into). Steps beside the writing are timed as well: they share processor and memory with it.
+training until the file is there. Training waits for the call (`background_call_s`; without `prepare_async_save` the first
+one also makes the memory that the later ones copy into). Steps beside the writing are timed as well: they share processor
+and memory with it. Bar: the longest call takes at most 15 % of a save in the foreground.
 """
 
 from __future__ import annotations
@@ -27,16 +29,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--megabytes", type=int, default=1024)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument(
+        "--unprepared", action="store_true", help="the first save in the background makes its memory itself"
+    )
     parser.add_argument("--folder", help="where to write; a temporary folder otherwise")
     arguments = parser.parse_args()
     folder = tempfile.mkdtemp(dir=arguments.folder)
     try:
-        print(json.dumps(measure(arguments.megabytes, arguments.rounds, folder), indent=2))
+        print(json.dumps(measure(arguments.megabytes, arguments.rounds, folder, not arguments.unprepared), indent=2))
     finally:
         shutil.rmtree(folder)
 
 
-def measure(megabytes: int, rounds: int, folder: str) -> dict[str, Any]:
+def measure(megabytes: int, rounds: int, folder: str, prepared: bool) -> dict[str, Any]:
     import proa as paddle
     import proa.distributed as dist
     from proa.framework.io import clear_async_save_task_queue
@@ -64,8 +69,11 @@ def measure(megabytes: int, rounds: int, folder: str) -> dict[str, Any]:
         dist.save_state_dict({"model": model.state_dict()}, folder, keep=2, **options)
         return time.perf_counter() - begin
 
+    if prepared:
+        dist.checkpoint.prepare_async_save({"model": model.state_dict()})
     for _ in range(6):  # until it is compiled
         step()
+    clear_async_save_task_queue()
     usual = statistics.median(step() for _ in range(STEPS))
     foreground, blocked, beside, behind = [], [], [], []
     for _ in range(rounds):
@@ -87,6 +95,7 @@ def measure(megabytes: int, rounds: int, folder: str) -> dict[str, Any]:
         "step_beside_writing_s": rounded(beside),
         "background_until_written_s": rounded(behind),
         "call_of_foreground": round(statistics.median(blocked) / statistics.median(foreground), 3),
+        "first_call_of_foreground": round(blocked[0] / statistics.median(foreground), 3),
     }
 
 

@@ -18,13 +18,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.cpu_report import draw, print_table, table_text
-from benchmarks.environments import EnvironmentMissing, peer_contender, subject_contender
-from benchmarks.machine import machine_facts
-from benchmarks.measure import measure_hot, new_series, progress
-from benchmarks.processes import Contender
-from benchmarks.ratios import Bar, Series, judge, ratio, value_differences
-from benchmarks.registry import MILLISECONDS, Benchmark
+from benchmarks.harness.cpu_report import draw, print_table, table_text
+from benchmarks.harness.environments import EnvironmentMissing, peer_contender, subject_contender
+from benchmarks.harness.machine import machine_facts
+from benchmarks.harness.measure import measure_hot, new_series, progress
+from benchmarks.harness.processes import Contender
+from benchmarks.harness.ratios import Bar, Series, judge, ratio, value_differences
+from benchmarks.harness.registry import MILLISECONDS, Benchmark
 
 RESULTS = Path(__file__).resolve().parent / "results"
 EAGER = ("torch", "torch-channels-last", "paddle")
@@ -64,7 +64,7 @@ def row(
     """A row of the table; the bar is set against the fastest eager peer."""
     against = tuple(peer for peer in EAGER if peer not in without)
     benchmark = Benchmark(
-        name=name, title=title, mode="hot", unit=MILLISECONDS, work=steps, workload=workload,
+        name=name, title=title, mode="hot", unit=MILLISECONDS, work=steps, workload=f"models.{workload}",
         options={"num_steps": steps, **options}, rounds=rounds, warm_seconds=0.0, warm_runs=4,
         bar=Bar(speed, against, f"≥ {speed} × the fastest eager peer"),
     )  # fmt: skip

@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.workloads.char_gpt import batches, paddle_gpt
+from benchmarks.workloads.models.char_gpt import batches, paddle_gpt
 
 ROOT = Path(__file__).resolve().parent.parent
 BAR = 0.15

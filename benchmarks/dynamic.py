@@ -1,9 +1,10 @@
 """`python -m benchmarks.dynamic`: whole short programs whose shapes move, beside Paddle, an empty cache each time.
 
-Every run is a fresh process with one thread; the rows are in `workloads/dynamic.py`. With `--warm` the cache is full, and
-the peer is the faster one of Paddle and PyTorch (`workloads/dynamic_torch.py`). Rounds alternate, and the ratio is proa's
-time over the peer's (below 1 when proa is faster): best over best, and the median of the ratios within each round. Rows
-whose names are in WHOLE are timed from the start of the process, the others without the import.
+Every run is a fresh process with one thread; the rows are in `workloads/dynamic.py`. The cache has no programs; the native
+kernels, which a wheel brings, are those that `make env` has compiled. With `--warm` the cache is full, and the peer is the
+faster one of Paddle and PyTorch (`workloads/in_torch/dynamic.py`). Rounds alternate, and the ratio is proa's time over the
+peer's (below 1 when proa is faster): best over best, and the median of the ratios within each round. Rows whose names are in
+WHOLE are timed from the start of the process, the others without the import.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.environments import PEERS, peer_python
+from benchmarks.harness.environments import PEERS, peer_python
 from benchmarks.workloads.dynamic import ROWS
+from proa.kernels.cpu import compiled
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "dynamic.json"
@@ -36,9 +38,10 @@ def one_run(python: str, module: str, row: str, cache: str) -> dict[str, Any]:
         **os.environ,
         **THREADS,
         "PROA_CACHE_DIR": cache,
+        "PROA_NATIVE_DIR": str(compiled.folder()),
         "PYTHONPATH": str(ROOT) if module == "proa" else "",
     }
-    script = "dynamic_torch.py" if module == "torch" else "dynamic.py"
+    script = "in_torch/dynamic.py" if module == "torch" else "dynamic.py"
     command = [python, str(ROOT / "benchmarks" / "workloads" / script), module, row]
     started = time.perf_counter()
     done = subprocess.run(

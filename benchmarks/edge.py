@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-WORKER = Path(__file__).with_name("edge_worker.py")
+WORKER = Path(__file__).parent / "harness" / "edge_worker.py"
 RUNTIMES = ("ort", "ort-onnx", "mnn", "iree")  # ort: its own format; ort-onnx: the ONNX file, optimised at loading
 SHAPES = {"mobilenet": [1, 3, 224, 224], "det": [1, 3, 480, 640], "cls": [1, 3, 48, 192], "rec": [1, 3, 48, 320]}
 BEST = ("load_ms", "first_ms", "best_ms", "convert_s")

@@ -24,10 +24,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.machine import machine_facts
-from benchmarks.measure import attempt, awake, new_series, progress, rotated
-from benchmarks.processes import Contender, Worker
-from benchmarks.ratios import Bar, Series, judge, ratio, value_differences
+from benchmarks.harness.machine import machine_facts
+from benchmarks.harness.measure import attempt, awake, new_series, progress, rotated
+from benchmarks.harness.processes import Contender, Worker
+from benchmarks.harness.ratios import Bar, Series, judge, ratio, value_differences
 
 # The processes share the GPU: JAX would take three quarters of its memory for itself.
 XLA_SHARE = {"XLA_PYTHON_CLIENT_MEM_FRACTION": "0.3"}
@@ -106,11 +106,11 @@ def loops(tiny: bool) -> list[Loop]:
     three = ("proa", "torch", "jax")
     steps = {"num_steps": 20 if tiny else 200}
     return [
-        Loop("mlp", "MLP + Adam, loss read at every step", "mlp", steps, three, 2e-2, 0.35),
+        Loop("mlp", "MLP + Adam, loss read at every step", "models.mlp", steps, three, 2e-2, 0.35),
         Loop(
             "mlp-unread",
             f"MLP + Adam, loss read every {steps['num_steps']} steps",
-            "mlp",
+            "models.mlp",
             {**steps, "read_loss": False},
             three,
             2e-2,
@@ -119,7 +119,7 @@ def loops(tiny: bool) -> list[Loop]:
         Loop(
             "gpt",
             "GPT, 6 layers, 768 wide, bfloat16" if not tiny else "tiny GPT, bfloat16",
-            "transformer",
+            "models.transformer",
             TINY_GPT if tiny else GPT,
             ("proa", "torch", "torch-fused", "jax"),
             BFLOAT16_TOLERANCE,
@@ -128,7 +128,7 @@ def loops(tiny: bool) -> list[Loop]:
         Loop(
             "gpt2",
             "GPT-2-small shape, bfloat16 O2, 1,024 tokens, batch 16" if not tiny else "tiny GPT, bfloat16 O2",
-            "mixed_precision",
+            "on_gpu.mixed_precision",
             TINY_GPT2 if tiny else GPT2,
             ("proa", "torch-compile", "torch-compile-bf16", "jax"),
             BFLOAT16_TOLERANCE,
@@ -138,7 +138,7 @@ def loops(tiny: bool) -> list[Loop]:
         Loop(
             "resnet50",
             "ResNet-50, bfloat16 O2, batch 256" if not tiny else "ResNet-50, bfloat16 O2, tiny pictures",
-            "mixed_precision",
+            "on_gpu.mixed_precision",
             TINY_RESNET if tiny else RESNET,
             ("proa", "torch-compile", "torch-compile-bf16"),
             BFLOAT16_TOLERANCE,

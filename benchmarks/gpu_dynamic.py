@@ -2,7 +2,7 @@
 
 Stand-alone like `gpu.py`: with a Python that has PyTorch, JAX and CuPy for the GPU; nothing is installed. Every run is a
 fresh process with an empty cache of programs (compiling is part of what is measured); CuPy's kernels, which do not depend
-on sizes, are kept between runs as on any machine that has run before. The rows are in `workloads/gpu_dynamic.py`.
+on sizes, are kept between runs as on any machine that has run before. The rows are in `workloads/on_gpu/dynamic.py`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-SCRIPT = ROOT / "benchmarks" / "workloads" / "gpu_dynamic.py"
+SCRIPT = ROOT / "benchmarks" / "workloads" / "on_gpu" / "dynamic.py"
 
 
 @dataclass(frozen=True)

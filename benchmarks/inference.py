@@ -14,13 +14,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import engines
-from benchmarks.environments import EnvironmentMissing, peer_contender, subject_contender
-from benchmarks.machine import machine_facts
-from benchmarks.measure import measure, progress
-from benchmarks.processes import Contender
-from benchmarks.ratios import Bar
-from benchmarks.registry import MILLISECONDS, Benchmark
+from benchmarks.harness import saved_models as engines
+from benchmarks.harness.environments import EnvironmentMissing, peer_contender, subject_contender
+from benchmarks.harness.machine import machine_facts
+from benchmarks.harness.measure import measure, progress
+from benchmarks.harness.processes import Contender
+from benchmarks.harness.ratios import Bar
+from benchmarks.harness.registry import MILLISECONDS, Benchmark
 from benchmarks.workloads.inference import MODELS
 
 RESULTS = Path(__file__).resolve().parent / "results" / "inference.json"

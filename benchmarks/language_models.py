@@ -4,8 +4,8 @@
 
 `--python` has llama-cpp-python. Both runtimes read prompts of 128 and 512 tokens and write 64 more, in turns, each in a
 process of its own that stays; best and median are by the clock and by the processor's time, which is what counts where other
-programs run. Then both continue twenty texts with the likeliest tokens, and it is said how many agree; so does llama.cpp
-with itself, its cache in float32, for what rounding alone does.
+programs run; proa also with llama.cpp's own arithmetic. Then all continue twenty texts with the likeliest tokens, and it is
+said how many agree; so does llama.cpp with itself, its cache in float32, for what rounding alone does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-WORKER = Path(__file__).with_name("language_models_worker.py")
+WORKER = Path(__file__).parent / "harness" / "language_models_worker.py"
 TEXTS = (
     "The capital of France is", "Water boils at", "Once upon a time there was a", "def fibonacci(n):", "The moon is",
     "My favourite food is", "In 1969, the first", "A recipe for bread:", "To be or not to be,", "The largest ocean is the",
@@ -29,6 +29,7 @@ TEXTS = (
     "The speed of light is", "She opened the door and", "A haiku about autumn:", "The square root of 144 is",
     "Bees are important because", "The quick brown fox",
 )  # fmt: skip
+OURS = ("proa", "proa as llama.cpp")
 COMPARED = 32  # tokens of each text
 WRITTEN = 64
 
@@ -96,14 +97,21 @@ def agreement(one_of: Worker, reader: Worker) -> tuple[int, list[int]]:
 
 
 def show(found: dict[str, dict[str, list[float]]], threads: int) -> None:
-    ours, theirs = found["proa"], found["llama.cpp"]
+    theirs = found["llama.cpp"]
     print(f"\n{threads} thread{'s' * (threads > 1)}: tokens a second, best (median)")
-    print(f"{'':32}{'proa':>18}{'llama.cpp':>18}{'ratio':>16}")
-    for name in sorted(ours):
-        best = max(ours[name]) / max(theirs[name])
-        middle = statistics.median([a / b for a, b in zip(ours[name], theirs[name], strict=True)])
-        cells = [f"{max(own[name]):.0f} ({statistics.median(own[name]):.0f})" for own in (ours, theirs)]
-        print(f"{name:32}{cells[0]:>18}{cells[1]:>18}{f'{best:.2f} ({middle:.2f})':>16}")
+    for runtime in OURS:
+        ours = found[runtime]
+        print(f"{'':32}{runtime:>18}{'llama.cpp':>18}{'ratio':>16}")
+        for name in sorted(ours):
+            best = max(ours[name]) / max(theirs[name])
+            middle = statistics.median([a / b for a, b in zip(ours[name], theirs[name], strict=True)])
+            cells = [f"{max(own[name]):.0f} ({statistics.median(own[name]):.0f})" for own in (ours, theirs)]
+            print(f"{name:32}{cells[0]:>18}{cells[1]:>18}{f'{best:.2f} ({middle:.2f})':>16}")
+
+
+def _close(workers: list[Worker]) -> None:
+    for worker in workers:
+        worker.close()
 
 
 def main() -> int:
@@ -112,12 +120,14 @@ def main() -> int:
     parser.add_argument("--python", default=sys.executable, help="an interpreter that has llama-cpp-python")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--no-texts", action="store_true", help="measures only")
     parser.add_argument("--json", type=Path, help="writes every round to a file")
     arguments = parser.parse_args()
     record: dict[str, Any] = {}
     for threads in arguments.threads:
         workers, starts = [], {}
-        for python, runtime in ((sys.executable, "proa"), (arguments.python, "llama.cpp")):
+        for runtime in (*OURS, "llama.cpp"):
+            python = sys.executable if runtime in OURS else arguments.python
             worker = Worker(python, runtime, arguments.model, threads)
             worker.ask(do="write", ids=list(range(100, 116)), count=1)
             starts[runtime] = {"load": worker.load, "first token": time.perf_counter() - worker.begun}
@@ -125,13 +135,17 @@ def main() -> int:
         print({name: {k: round(v, 2) for k, v in own.items()} for name, own in starts.items()})
         found = rounds(workers, arguments.rounds)
         show(found, threads)
+        if arguments.no_texts:
+            record[str(threads)] = {"start": starts, "rounds": found}
+            _close(workers)
+            continue
         workers.append(Worker(arguments.python, "wide llama.cpp", arguments.model, threads))
-        compared = {worker.runtime: agreement(worker, workers[1]) for worker in (workers[0], workers[2])}
+        reader = workers[len(OURS)]
+        compared = {worker.runtime: agreement(worker, reader) for worker in workers if worker is not reader}
         for name, (number, same) in compared.items():
             print(f"{name}: the same {COMPARED} tokens in {number} of {len(TEXTS)} texts, each {same}", flush=True)
         record[str(threads)] = {"start": starts, "rounds": found, "same": compared}
-        for worker in workers:
-            worker.close()
+        _close(workers)
     if arguments.json:
         arguments.json.write_text(json.dumps(record, indent=1), encoding="utf-8")
     return 0

@@ -1,6 +1,6 @@
 """`python -m benchmarks.quantised`: layers of bytes beside our own float32 layers and PyTorch's quantised ones.
 
-Layers of ResNet-50 and of an encoder (see workloads/quantised.py). The bar: as fast as PyTorch's quantised operations. The
+Layers of ResNet-50 and of an encoder (workloads/operations/quantised.py). The bar: as fast as PyTorch's own. The
 line of a layer ends with how much faster than our own float32 it is. Results are kept in benchmarks/results/quantised.json,
 one row for each layer and way; a run replaces the rows that it measured.
 """
@@ -12,12 +12,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.environments import subject_contender
+from benchmarks.harness.environments import subject_contender
+from benchmarks.harness.measure import measure
+from benchmarks.harness.ratios import Bar
+from benchmarks.harness.registry import MILLISECONDS, Benchmark
 from benchmarks.inference import find_peers, keep
-from benchmarks.measure import measure
-from benchmarks.ratios import Bar
-from benchmarks.registry import MILLISECONDS, Benchmark
-from benchmarks.workloads.quantised import CONV, LAYERS, LINEAR
+from benchmarks.workloads.operations.quantised import CONV, LAYERS, LINEAR
 
 RESULTS = Path(__file__).resolve().parent / "results" / "quantised.json"
 WAYS = ("int8", "float32")
@@ -40,7 +40,7 @@ def benchmark_of(layer: str, way: str, peers: tuple[str, ...], tiny: bool) -> Be
         title=f"{layer}, {way}",
         mode="hot",
         unit=MILLISECONDS,
-        workload="quantised",
+        workload="operations.quantised",
         options={**options, "tiny": True} if tiny else options,
         repeats=1 if tiny else 20,
         warm_seconds=0.0 if tiny else 0.3,

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.machine import machine_facts
+from benchmarks.harness.machine import machine_facts
 from benchmarks.workloads.serving import bare, call, processor_seconds, save_model, start_server
 
 RESULTS = Path(__file__).resolve().parent / "results" / "serving.json"

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-from benchmarks.processes import ROOT
+from benchmarks.harness.processes import ROOT
 
 
 def work(steps: int) -> None:
@@ -21,7 +21,7 @@ def work(steps: int) -> None:
     import proa as paddle
     from benchmarks import workloads
 
-    loop = workloads.build("encoder", "paddle", paddle, {"num_steps": 4})
+    loop = workloads.build("models.encoder", "paddle", paddle, {"num_steps": 4})
     for _ in range(4):
         loop.run()
     began, clock = time.process_time(), time.perf_counter()

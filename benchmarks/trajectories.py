@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.environments import PEERS, EnvironmentMissing, peer_python
-from benchmarks.processes import ROOT
+from benchmarks.harness.environments import PEERS, EnvironmentMissing, peer_python
+from benchmarks.harness.processes import ROOT
 from benchmarks.workloads.trajectories import OPTIMIZERS, starting_values
 
 TOLERANCE = 1e-4

@@ -16,10 +16,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.environments import subject_contender
-from benchmarks.processes import Contender, Worker, WorkerError
+from benchmarks.harness.environments import subject_contender
+from benchmarks.harness.processes import Contender, Worker, WorkerError
 
-WORKLOADS = {"cnn": "cnn", "char-gpt": "char_gpt", "lstm-layer": "lstm_layer"}
+WORKLOADS = {"cnn": "models.cnn", "char-gpt": "models.char_gpt", "lstm-layer": "models.lstm_layer"}
 EARLY_STEPS = 10
 STEADY_STEPS = 10
 ALLOWED_FACTOR = 2.0

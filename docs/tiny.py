@@ -35,7 +35,7 @@ class TraceNode(dict):
         self.parent, self.index = parent, index  # index: the number of the value made here (or of the last one)
         self.instruction: tuple[Operation, tuple[int, ...]] | None = None
         self.shape: tuple[int, ...] = ()
-        self.endings: dict[tuple[int, ...], Ending] = {}
+        self.entries: dict[tuple[int, ...], Entry] = {}
 
     def instructions(self) -> list[tuple[Operation, tuple[int, ...]]]:
         found, node = [], self
@@ -46,7 +46,7 @@ class TraceNode(dict):
         return found[::-1]
 
 
-class Ending:
+class Entry:
     """A path that ended here with certain values wanted: how often, and its executable once it is hot."""
 
     def __init__(self) -> None:
@@ -153,16 +153,16 @@ def flush(hot: int = 3) -> None:
         if sys.getrefcount(tensor) > 2:  # somebody besides this name refers to it
             live.append(tensor)
     wanted = tuple(t.index for t in live)
-    ending = segment.node.endings.setdefault(wanted, Ending())
-    ending.count += 1
-    if ending.executable is None and ending.count >= hot:
+    entry = segment.node.entries.setdefault(wanted, Entry())
+    entry.count += 1
+    if entry.executable is None and entry.count >= hot:
         import jax
 
         instructions = segment.node.instructions()
-        ending.executable = jax.jit(lambda *inputs: run(jax.numpy, instructions, inputs, wanted))
+        entry.executable = jax.jit(lambda *inputs: run(jax.numpy, instructions, inputs, wanted))
         print(f"   (compiled {len(instructions)} operations)")
-    if ending.executable is not None:
-        results = ending.executable(*segment.inputs)
+    if entry.executable is not None:
+        results = entry.executable(*segment.inputs)
     else:
         results = run(np, segment.node.instructions(), segment.inputs, wanted)
     for tensor, value in zip(live, results, strict=True):

@@ -2,6 +2,7 @@
 """proa: PaddlePaddle's API on OpenXLA. `import proa as paddle`."""
 
 import builtins
+from collections.abc import Sequence
 from typing import Any
 
 from proa import amp as amp
@@ -15,6 +16,7 @@ from proa import convert as convert
 from proa import core as core
 from proa import cuda as cuda
 from proa import debug as debug
+from proa import detection as detection
 from proa import device as device
 from proa import distributed as distributed
 from proa import distribution as distribution
@@ -465,7 +467,7 @@ def acosh(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) ->
 def acosh_(x: _Tensor, name: str | None = None) -> _Tensor:
     """As `acosh`, in place: the tensor takes the result and is returned."""
 
-def add_(x: _Tensor, y: Any, name: str | None = None, *, alpha: Any = 1) -> _Tensor:
+def add_(x: _Tensor, y: _Tensor | builtins.complex, name: str | None = None, *, alpha: Number = 1) -> _Tensor:
     """As `add`, in place: the tensor takes the result and is returned."""
 
 def addmm_(
@@ -536,31 +538,45 @@ def baddbmm_(
 
 bfloat16: DType
 
-def bitwise_and_(x: Any, y: Any, out: _Tensor | None = None, name: str | None = None) -> _Tensor:
+def bitwise_and_(
+    x: _Tensor | builtins.int, y: _Tensor | builtins.int, out: _Tensor | None = None, name: str | None = None
+) -> _Tensor:
     """As `bitwise_and`, in place: the tensor takes the result and is returned."""
 
 bitwise_invert = _bitwise_not
 
-def bitwise_invert_(x: Any, out: _Tensor | None = None, name: str | None = None) -> _Tensor:
+def bitwise_invert_(x: _Tensor | builtins.int, out: _Tensor | None = None, name: str | None = None) -> _Tensor:
     """As `bitwise_invert`, in place: the tensor takes the result and is returned."""
 
 def bitwise_left_shift_(
-    x: Any, y: Any, is_arithmetic: builtins.bool = True, out: _Tensor | None = None, name: str | None = None
+    x: _Tensor | builtins.int,
+    y: _Tensor | builtins.int,
+    is_arithmetic: builtins.bool = True,
+    out: _Tensor | None = None,
+    name: str | None = None,
 ) -> _Tensor:
     """As `bitwise_left_shift`, in place: the tensor takes the result and is returned."""
 
-def bitwise_not_(x: Any, out: _Tensor | None = None, name: str | None = None) -> _Tensor:
+def bitwise_not_(x: _Tensor | builtins.int, out: _Tensor | None = None, name: str | None = None) -> _Tensor:
     """As `bitwise_not`, in place: the tensor takes the result and is returned."""
 
-def bitwise_or_(x: Any, y: Any, out: _Tensor | None = None, name: str | None = None) -> _Tensor:
+def bitwise_or_(
+    x: _Tensor | builtins.int, y: _Tensor | builtins.int, out: _Tensor | None = None, name: str | None = None
+) -> _Tensor:
     """As `bitwise_or`, in place: the tensor takes the result and is returned."""
 
 def bitwise_right_shift_(
-    x: Any, y: Any, is_arithmetic: builtins.bool = True, out: _Tensor | None = None, name: str | None = None
+    x: _Tensor | builtins.int,
+    y: _Tensor | builtins.int,
+    is_arithmetic: builtins.bool = True,
+    out: _Tensor | None = None,
+    name: str | None = None,
 ) -> _Tensor:
     """As `bitwise_right_shift`, in place: the tensor takes the result and is returned."""
 
-def bitwise_xor_(x: Any, y: Any, out: _Tensor | None = None, name: str | None = None) -> _Tensor:
+def bitwise_xor_(
+    x: _Tensor | builtins.int, y: _Tensor | builtins.int, out: _Tensor | None = None, name: str | None = None
+) -> _Tensor:
     """As `bitwise_xor`, in place: the tensor takes the result and is returned."""
 
 bool: DType
@@ -629,10 +645,14 @@ def digamma_(x: _Tensor, name: str | None = None) -> _Tensor:
 
 div = _divide
 
-def div_(x: _Tensor, y: Any, name: str | None = None, *, rounding_mode: str | None = None) -> _Tensor:
+def div_(
+    x: _Tensor, y: _Tensor | builtins.complex, name: str | None = None, *, rounding_mode: str | None = None
+) -> _Tensor:
     """As `div`, in place: the tensor takes the result and is returned."""
 
-def divide_(x: _Tensor, y: Any, name: str | None = None, *, rounding_mode: str | None = None) -> _Tensor:
+def divide_(
+    x: _Tensor, y: _Tensor | builtins.complex, name: str | None = None, *, rounding_mode: str | None = None
+) -> _Tensor:
     """As `divide`, in place: the tensor takes the result and is returned."""
 
 double: DType
@@ -695,7 +715,7 @@ def floor_divide_(x: TensorLike, y: TensorLike) -> _Tensor:
 
 floor_mod = _remainder
 
-def floor_mod_(x: Any, y: Any, name: str | None = None) -> _Tensor:
+def floor_mod_(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
     """As `floor_mod`, in place: the tensor takes the result and is returned."""
 
 def fmax(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
@@ -789,7 +809,7 @@ def index_add_(
 ) -> _Tensor:
     """As `index_add`, in place: the tensor takes the result and is returned."""
 
-def index_fill_(x: _Tensor, index: _Tensor, axis: AxisLike | None, value: Any, name: str | None = None) -> _Tensor:
+def index_fill_(x: _Tensor, index: _Tensor, axis: AxisLike | None, value: Number, name: str | None = None) -> _Tensor:
     """As `index_fill`, in place: the tensor takes the result and is returned."""
 
 def index_put_(
@@ -842,7 +862,7 @@ def le(
 ) -> _Tensor:
     """Whether `x <= y`, element by element."""
 
-def lerp_(x: _Tensor, y: _Tensor, weight: Any, name: str | None = None) -> _Tensor:
+def lerp_(x: _Tensor, y: _Tensor, weight: Number, name: str | None = None) -> _Tensor:
     """As `lerp`, in place: the tensor takes the result and is returned."""
 
 def less(
@@ -939,7 +959,7 @@ def lt(
 def manual_seed(seed: builtins.int) -> _Generator:
     """Makes everything random from here on repeatable; `seed` by PyTorch's name."""
 
-def masked_fill_(x: _Tensor, mask: _Tensor, value: Any, name: str | None = None) -> _Tensor:
+def masked_fill_(x: _Tensor, mask: _Tensor, value: Number, name: str | None = None) -> _Tensor:
     """As `masked_fill`, in place: the tensor takes the result and is returned."""
 
 def masked_scatter_(x: _Tensor, mask: _Tensor, value: _Tensor, name: str | None = None) -> _Tensor:
@@ -979,7 +999,7 @@ def minimum(
 
 mod = _remainder
 
-def mod_(x: Any, y: Any, name: str | None = None) -> _Tensor:
+def mod_(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
     """As `mod`, in place: the tensor takes the result and is returned."""
 
 def mul(
@@ -1047,7 +1067,7 @@ def polar(abs: _Tensor, angle: _Tensor, name: str | None = None, *, out: _Tensor
 def polygamma_(x: _Tensor, n: builtins.int, name: str | None = None) -> _Tensor:
     """As `polygamma`, in place: the tensor takes the result and is returned."""
 
-def pow_(x: Any, y: Any, name: str | None = None) -> _Tensor:
+def pow_(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
     """As `pow`, in place: the tensor takes the result and is returned."""
 
 pstring: _NameOnly
@@ -1055,7 +1075,7 @@ pstring: _NameOnly
 def put_along_axis_(
     arr: _Tensor,
     indices: _Tensor,
-    values: Any,
+    values: Number,
     axis: AxisLike | None,
     reduce: str = "assign",
     include_self: builtins.bool = True,
@@ -1065,7 +1085,7 @@ def put_along_axis_(
 
 def quantile(
     x: _Tensor,
-    q: Any,
+    q: Number | Sequence[builtins.float],
     axis: AxisLike | None = None,
     keepdim: builtins.bool = False,
     interpolation: str = "linear",
@@ -1086,7 +1106,7 @@ def reciprocal(x: _Tensor, name: str | None = None) -> _Tensor:
 def reciprocal_(x: _Tensor, name: str | None = None) -> _Tensor:
     """As `reciprocal`, in place: the tensor takes the result and is returned."""
 
-def remainder_(x: Any, y: Any, name: str | None = None) -> _Tensor:
+def remainder_(x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None) -> _Tensor:
     """As `remainder`, in place: the tensor takes the result and is returned."""
 
 def renorm_(x: _Tensor, p: builtins.float, axis: builtins.int, max_norm: builtins.float) -> _Tensor:
@@ -1107,8 +1127,8 @@ def rsqrt_(x: _Tensor, name: str | None = None) -> _Tensor:
 
 def scale_(
     x: _Tensor,
-    scale: Any = 1.0,
-    bias: Any = 0.0,
+    scale: Number = 1.0,
+    bias: Number = 0.0,
     bias_after_scale: builtins.bool = True,
     act: str | None = None,
     name: str | None = None,
@@ -1170,16 +1190,16 @@ def square_(x: _Tensor, name: str | None = None) -> _Tensor:
 
 sub = _subtract
 
-def sub_(x: _Tensor, y: Any, name: str | None = None, *, alpha: Any = 1) -> _Tensor:
+def sub_(x: _Tensor, y: _Tensor | builtins.complex, name: str | None = None, *, alpha: Number = 1) -> _Tensor:
     """As `sub`, in place: the tensor takes the result and is returned."""
 
-def subtract_(x: _Tensor, y: Any, name: str | None = None, *, alpha: Any = 1) -> _Tensor:
+def subtract_(x: _Tensor, y: _Tensor | builtins.complex, name: str | None = None, *, alpha: Number = 1) -> _Tensor:
     """As `subtract`, in place: the tensor takes the result and is returned."""
 
 def sum(
     x: _Tensor,
-    axis: Any = None,
-    dtype: Any = None,
+    axis: AxisLike | None = None,
+    dtype: DTypeLike | builtins.bool | None = None,
     keepdim: builtins.bool = False,
     name: str | None = None,
     *,

@@ -54,7 +54,7 @@ def _add_chat(commands: Commands) -> None:
     chat.add_argument("--system", metavar="TEXT", help="what the model is told first")
     chat.add_argument("--temperature", type=float, metavar="T", help="0: always the likeliest token (0.7)")
     chat.add_argument(
-        "--top-p", type=float, metavar="P", help="the likeliest tokens that together have this chance (0.95)"
+        "--top-p", type=float, metavar="P", help="the likeliest tokens that together have this probability (0.95)"
     )
     chat.add_argument("--top-k", type=int, metavar="N", help="this many of the likeliest tokens; 0: all (0)")
     chat.add_argument("--max-tokens", type=int, metavar="N", help="longest answer (1024)")

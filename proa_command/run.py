@@ -13,6 +13,7 @@ import pathlib
 import subprocess
 import sys
 from collections.abc import MutableMapping
+from typing import Any
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -25,7 +26,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 2
     announce(os.environ)
     # The interpreter's own options (-X, -W, -O …) go on to the program.
-    options = subprocess._args_from_interpreter_flags()
+    python: Any = subprocess  # its list of them is what multiprocessing uses
+    options: list[str] = python._args_from_interpreter_flags()
     target = ["-m", arguments.target] if arguments.as_module else [arguments.target]
     command = [sys.executable, *options, *target, *arguments.arguments]
     sys.stdout.flush()

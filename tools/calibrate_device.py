@@ -6,7 +6,8 @@
     proa plan train.py --devices 8 --device here.toml
 
 All devices work at once, as they do in training, so that what they share (the cores of a CPU, a bus) is shared here, too. Of
-several runs the fastest counts.
+several runs the fastest counts. What a network reaches of what its parts reach alone is measured by layers of products,
+norms and activations, forwards and backwards.
 """
 
 from __future__ import annotations
@@ -22,16 +23,18 @@ from typing import Any
 _DTYPES = ("float32", "bfloat16")
 
 
-def fastest(run: Callable[[], Any], seconds: float = 1.0) -> float:
-    """The shortest of many runs, in seconds."""
+def fastest(seconds: float, *runs: Callable[[], Any]) -> list[float]:
+    """The shortest of many runs of each, in seconds. They take turns, so that what disturbs them disturbs all."""
     import jax
 
-    jax.block_until_ready(run())
-    best, end = math.inf, time.perf_counter() + seconds
-    while time.perf_counter() < end or best == math.inf:
-        begin = time.perf_counter()
+    for run in runs:
         jax.block_until_ready(run())
-        best = min(best, time.perf_counter() - begin)
+    best, end = [math.inf] * len(runs), time.perf_counter() + seconds * len(runs)
+    while time.perf_counter() < end or best[0] == math.inf:
+        for number, run in enumerate(runs):
+            begin = time.perf_counter()
+            jax.block_until_ready(run())
+            best[number] = min(best[number], time.perf_counter() - begin)
     return best
 
 
@@ -59,54 +62,121 @@ class Bench:
 
         x = self._array((self.size, self.size), dtype)
         product = jax.jit(lambda a: jnp.matmul(a, a), out_shardings=self.cut)
-        return 2.0 * self.size**3 / fastest(lambda: product(x), self.seconds)
+        return 2.0 * self.size**3 / fastest(self.seconds, lambda: product(x))[0]
 
     def bandwidth(self) -> float:
+        """Bytes a second that one kernel after another reads and writes, each what the one before has written."""
         import jax
 
         x = self._array((1 << 22,), "float32")
-        change = jax.jit(lambda a: a * 2 + 1, out_shardings=self.cut)
-        return 2 * 4.0 * (1 << 22) / fastest(lambda: change(x), self.seconds)
+        # A loop whose length is data: kernels in it are not made one.
+        change = jax.jit(
+            lambda a, times: jax.lax.fori_loop(0, times, lambda _, b: b * 0.5 + 1, a), out_shardings=self.cut
+        )
+        few, many = fastest(self.seconds, lambda: change(x, 4), lambda: change(x, 36))
+        return 32 * 2 * 4.0 * (1 << 22) / max(many - few, 1e-9)
 
-    def launch(self) -> float:
-        """Seconds of one small kernel among many."""
+    def call(self) -> tuple[float, float]:
+        """Seconds to record, start and end a program forwards and backwards that does next to nothing, and what
+        each instruction of the forward pass adds."""
+        import proa as paddle
+        from proa import distributed, nn
+
+        mesh = distributed.ProcessMesh(list(range(self.count)), ["d"])
+
+        def step(layers: int) -> Callable[[], Any]:
+            model = nn.Sequential(*[nn.Sequential(nn.Linear(16, 16), nn.ReLU()) for _ in range(layers)])
+            for parameter in model.parameters():
+                distributed.shard_tensor(parameter, mesh, [distributed.Replicate()])
+            x = distributed.shard_tensor(paddle.ones([8 * self.count, 16]), mesh, [distributed.Shard(0)])
+
+            def run() -> float:
+                loss = model(x).sum()
+                loss.backward()
+                model.clear_gradients()
+                return float(loss)
+
+            for _ in range(6):  # until it is compiled
+                run()
+            return run
+
+        few, many = fastest(self.seconds, step(1), step(5))
+        instruction = max(many - few, 0.0) / 8  # four more layers of two
+        return max(few - 2 * instruction, 1e-8), instruction
+
+    def layers(self, count: int, tokens: int, width: int) -> tuple[Callable[[], Any], dict[str, Any]]:
+        """Some layers, forwards and backwards on each device, and what XLA says of them."""
         import jax
         import jax.numpy as jnp
+        from jax.sharding import NamedSharding, PartitionSpec
 
-        def chain(count: int) -> Callable[[Any], Any]:
-            def run(a: Any) -> Any:
-                for _ in range(count):
-                    a = jnp.tanh(jnp.matmul(a, a))
-                return a
+        from proa.distributed.planner.collectives import figures_of
 
-            return jax.jit(run, out_shardings=self.cut)
+        def layer(x: Any, up: Any, down: Any) -> Any:
+            middle = x - x.mean(-1, keepdims=True)
+            normed = middle * jax.lax.rsqrt((middle * middle).mean(-1, keepdims=True) + 1e-5)
+            return x + jax.nn.softmax(jax.nn.gelu(normed @ up) @ down)
 
-        x = self._array((16, 16), "float32")
-        short, long = chain(8), chain(72)
-        difference = fastest(lambda: long(x), self.seconds) - fastest(lambda: short(x), self.seconds)
-        return max(difference / 128, 1e-8)
+        def loss(x: Any, weights: Any) -> Any:
+            for up, down in weights:
+                x = layer(x, up, down)
+            return (x * x).sum()
 
-    def link(self) -> tuple[float, float]:
-        """Bandwidth and latency by sums over all devices, of little and of much."""
+        def run(x: Any, weights: Any) -> Any:
+            found = jax.tree.leaves(jax.grad(loss, argnums=1)(x, weights))
+            return jnp.stack([(grad * grad).sum() for grad in found])[None]
+
+        cut, whole = PartitionSpec("d"), PartitionSpec()
+        weight = jax.device_put(jnp.full((width, 4 * width), 0.1), NamedSharding(self.mesh, whole))
+        weights = [(weight, weight.T)] * count
+        x = jax.device_put(jnp.ones((self.count * tokens, width)), self.cut)
+        mapped = jax.shard_map(run, mesh=self.mesh, in_specs=(cut, whole), out_specs=cut, check_vma=False)
+        compiled = jax.jit(mapped).lower(x, weights).compile()
+        return lambda: compiled(x, weights), figures_of(compiled)
+
+    def network(self, tokens: int, width: int) -> tuple[float, dict[str, float]]:
+        """What six layers add to two: seconds, operations, bytes and kernels."""
+        (short, fewer), (long, more) = (self.layers(count, tokens, width) for count in (2, 8))
+        few, many = fastest(self.seconds, short, long)
+        return max(many - few, 1e-9), {key: more[key] - fewer[key] for key in ("flops", "bytes", "kernels")}
+
+    def exchange(self, kind: str, elements: int, tensors: int = 1) -> float:
+        """Seconds of one collective over all devices, of some elements on each of them, or of several such tensors."""
         import jax
         from jax.sharding import PartitionSpec
 
-        def sums(count: int) -> Callable[[Any], Any]:
+        following = [(number, (number + 1) % self.count) for number in range(self.count)]
+        once: Callable[[Any], Any] = {
+            "all-reduce": lambda a: [one * 0.5 for one in jax.lax.psum(a, "d")],
+            "all-gather": lambda a: [jax.lax.all_gather(a[0], "d", tiled=True)[: len(a[0])] * 0.5],
+            "collective-permute": lambda a: [jax.lax.ppermute(a[0], "d", following) * 0.5],
+        }[kind]
+
+        def times(count: int) -> Callable[[Any], Any]:
             def run(a: Any) -> Any:
                 for _ in range(count):
-                    a = jax.lax.psum(a, "d") * 0.5
+                    a = once(a)
                 return a
 
-            mapped = jax.shard_map(run, mesh=self.mesh, in_specs=PartitionSpec("d"), out_specs=PartitionSpec("d"))
-            return jax.jit(mapped)
+            cut = PartitionSpec("d")
+            return jax.jit(jax.shard_map(run, mesh=self.mesh, in_specs=cut, out_specs=cut, check_vma=False))
 
-        small, large = self._array((16,), "float32"), self._array((1 << 20,), "float32")
-        one, many = sums(1), sums(9)
-        rounds = 2 * math.ceil(math.log2(self.count))
-        latency = (fastest(lambda: many(small), self.seconds) - fastest(lambda: one(small), self.seconds)) / 8 / rounds
-        seconds = (fastest(lambda: many(large), self.seconds) - fastest(lambda: one(large), self.seconds)) / 8
+        x, one, nine = [self._array((elements,), "float32") for _ in range(tensors)], times(1), times(9)
+        few, many = fastest(self.seconds, lambda: one(x), lambda: nine(x))
+        return max(many - few, 0.0) / 8
+
+    def link(self) -> dict[str, float]:
+        """Bandwidth by large sums, and the latency of a round by small ones; that of other collectives where it differs."""
+        hops = math.ceil(math.log2(self.count))
+        latency = self.exchange("all-reduce", 16) / (2 * hops)
         share = 2 * (self.count - 1) / self.count
-        return share * 4.0 * (1 << 20) / max(seconds - rounds * latency, 1e-9), max(latency, 1e-8)
+        seconds = self.exchange("all-reduce", 1 << 20) - 2 * hops * latency
+        further = (self.exchange("all-reduce", 16, 9) / (2 * hops) - latency) / 8
+        gather, permute = self.exchange("all-gather", 16) / hops, self.exchange("collective-permute", 16)
+        return {
+            "bandwidth": share * 4.0 * (1 << 20) / max(seconds, 1e-9), "latency": max(latency, 1e-8),
+            "all-gather": max(gather, 1e-8), "collective-permute": max(permute, 1e-8), "tensor": max(further, 0.0),
+        }  # fmt: skip
 
     def memory(self) -> float:
         """Bytes of one device; virtual ones share the machine's."""
@@ -119,19 +189,30 @@ class Bench:
 def sheet(bench: Bench) -> str:
     """The data sheet as TOML."""
     flops = {dtype: bench.flops(dtype) for dtype in _DTYPES}
-    bandwidth, latency = bench.link() if bench.count > 1 else (bench.bandwidth(), 1e-6)
+    bandwidth = bench.bandwidth()
+    seconds, small = bench.network(8, 16)
+    launch = seconds / small["kernels"]
+    seconds, large = bench.network(*((64, 32) if bench.devices[0].platform == "cpu" else (8192, 2048)))
+    alone = max(large["flops"] / flops["float32"], large["bytes"] / bandwidth)
+    reached = min(1.0, alone / max(seconds - large["kernels"] * launch, 1e-9))
+    link = bench.link() if bench.count > 1 else {"bandwidth": bandwidth, "latency": 1e-6}
+    link_text = f"{{ {', '.join(f'{key} = {value:.4g}' for key, value in link.items())} }}"
+    is_shared = bench.devices[0].platform == "cpu" and bench.count > 1
     lines = [
         f'about = "{bench.count} x {bench.devices[0].device_kind}, measured by tools/calibrate_device.py"',
         f"flops = {{ {', '.join(f'{dtype} = {rate:.4g}' for dtype, rate in flops.items())} }}",
         f"memory = {bench.memory():.4g}",
-        f"bandwidth = {bench.bandwidth():.4g}",
-        f"inside = {{ bandwidth = {bandwidth:.4g}, latency = {latency:.4g} }}",
-        f"across = {{ bandwidth = {bandwidth:.4g}, latency = {latency:.4g} }}",
+        f"bandwidth = {bandwidth:.4g}",
+        f"inside = {link_text}",
+        f"across = {link_text}",
         f"machine = {bench.count}",
-        "reached = { flops = 1.0, bandwidth = 1.0, link = 1.0 }",
-        f"launch = {bench.launch():.4g}",
+        f"reached = {{ flops = {reached:.3g}, bandwidth = {reached:.3g}, link = 1.0 }}",
+        f"launch = {launch:.4g}",
         f"overlap = {0.0 if bench.devices[0].platform == 'cpu' else 0.7}",
     ]
+    if is_shared:  # real devices hide how long it takes to start a program
+        call, instruction = bench.call()
+        lines += ["shared = true", f"call = {call:.4g}", f"instruction = {instruction:.4g}"]
     return "\n".join(lines) + "\n"
 
 

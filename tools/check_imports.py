@@ -30,6 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("graph",),
     ("autograd", "device", "distribution", "framework", "io", "utils", "version"),
     ("nn",),
+    ("detection",),
     ("formats",),
     ("static",),
     ("amp",),
@@ -41,8 +42,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("export",),
     ("callbacks", "cli", "compat"),
 )
-# `proa/__init__.py` and `proa/__main__.py` are above everything.
-TOP_FILES = ("__init__.py", "__main__.py")
+# `proa/__init__.py`, what it collects the namespace with, and `proa/__main__.py` are above everything.
+TOP_FILES = ("__init__.py", "__main__.py", "_namespace.py")
 
 _LAYER_OF_OTHERS = next(n for n, rooms in enumerate(LAYERS) if OTHERS in rooms)
 

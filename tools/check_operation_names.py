@@ -25,7 +25,7 @@ ALLOWED = {
     "formats/": "Paddle's file formats have operators of their own",
     "onnx/": "so has ONNX",
     "convert/": "and so have the models that are read from other libraries",
-    "kernels/cpu/fused.py": "the order of activations in native/ending.h",
+    "kernels/cpu/fused.py": "the order of activations in native/epilogue.h",
     "ops/graph/pooling.py": "the kinds of pooling that users name",
     "core/expressions.py": "functions of sizes, not of tensors",
 }

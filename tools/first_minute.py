@@ -191,7 +191,7 @@ def try_wheel(wheel: pathlib.Path, limit: float, beside: list[pathlib.Path], hom
         print(f"beside it: {sum(size_of(other).values()):.0f} MiB in {other}")
     subprocess.run([*install, f"proa[demo] @ {wheel.as_uri()}"], check=True, env=environment, cwd=home)
     (home / "examples").mkdir()
-    program = shutil.copy(ROOT / "examples" / "digits.py", home / "examples")  # away from the sources
+    program = str(shutil.copy(ROOT / "examples" / "digits.py", home / "examples"))  # away from the sources
     return report(watch([python, "-c", _DIGITS, program], environment, home), limit)
 
 

@@ -5,7 +5,7 @@
 
 A name is public where a namespace that users import from has it, without a leading underscore, and where its source lies in
 this package. What a namespace's `__all__` leaves out is not public. A method is public where its class is, and is
-counted at the class that defines it.
+counted at the class that defines it, itself or by a part (a base class with `_part_of`).
 """
 
 from __future__ import annotations
@@ -108,8 +108,17 @@ def _is_ours(value: Any) -> bool:
     )
 
 
+def own_members(owner: type) -> dict[str, Any]:
+    """What a class defines, in its own body or in those of its parts: base classes that say `_part_of = "<its name>"`."""
+    found: dict[str, Any] = {}
+    for part in reversed(owner.__mro__):
+        if part is owner or vars(part).get("_part_of") == owner.__name__:
+            found.update(vars(part))
+    return found
+
+
 def _methods(owner: PublicName) -> Iterator[PublicName]:
-    for name, value in sorted(vars(owner.value).items()):
+    for name, value in sorted(own_members(owner.value).items()):
         function = _function(value)
         if name.startswith("_") or not callable(function) or inspect.isclass(function):
             continue

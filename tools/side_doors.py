@@ -1,77 +1,46 @@
 """Ways past the check of imports: modules reached by name instead of by an import statement.
 
 `import_module`, `__import__` and `sys.modules` with the name of a module of the package are judged as an import of it would
-be; packages from elsewhere and a module's own package are free. A name that is not known before the program runs is a door,
-and so is a function `provide` that is handed something from above: doors stand in `SIDE_DOORS` with a reason each.
+be; a module's own package is free. A name that is worked out while the program runs is a door, unless it is handed through
+`core/elsewhere.py`, which refuses names of this package. A function `provide` that is handed something from above is one
+too: what a lower room needs enters itself into a table there. Rooms on the top layer may work names out: there is nothing
+above them that they could reach.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
-from tools.check_imports import TOP_FILES, Checker, Problem
+from tools.check_imports import LAYERS, TOP_FILES, Checker, Problem
 
-# File, or folder with a slash at its end: why names of modules are worked out there.
-SIDE_DOORS: dict[str, str] = {
-    "proa/_namespace.py": "collects what all rooms declare; it stands above them",
-    "proa/compat/": "answers `import paddle`: modules by name are what it is about",
-    "proa/cli/accelerators.py": "asks whether packages that the user may have installed can be imported",
-    "proa/cli/convert.py": "a module that the user names on the command line",
-    "proa/cli/script.py": "looks up names that a user's script mentions",
-    "proa/core/tracebacks.py": "finds the files of packages whose frames are left out of tracebacks",
-    "proa/device/handle.py": "a module of this room, or `proa.cuda` that the namespace makes, by kind of device",
-    "proa/eager/dispatch.py": "`provide`: promotion casts, and operations are declared above the dispatcher",
-    "proa/eager/backward/engine.py": "`provide`: the engine adds up gradients, and operations are declared above it",
-    "proa/eager/instrument.py": "observers reach layers and optimisers that a program has imported, without importing them",
-    "proa/formats/paddle/reading/functions.py": "operators of detection models are those of paddle.vision, above this room",
-    "proa/hapi/callbacks/writers.py": "looks for one of several packages that write logs",
-    "proa/hub/repository.py": "modules of a user's repository, and which of them its import brought",
-    "proa/inference/engines/foreign.py": "packages of other engines, by the name that each engine states",
-    "proa/io/dataloader/batch_sampler.py": "asks paddle.distributed for the rank only where a program has imported it",
-    "proa/io/workers/hygiene.py": "keeps a worker process from importing what it must not",
-    "proa/serving/host.py": "asks whether the packages of an extra are installed",
-    "proa/static/nn/convolution.py": "the static form of an operation of paddle.vision, above this room",
-    "proa/utils/helpers.py": "`try_import` is Paddle's function that imports what the user names",
-}
+GUARD = "from_elsewhere"  # of proa/core/elsewhere.py
 
 
 class SideDoors:
     """Finds the doors of one package."""
 
-    def __init__(self, package: Path, allowed: Mapping[str, str] = SIDE_DOORS) -> None:
+    def __init__(self, package: Path) -> None:
         self.package = package
-        self.allowed = allowed
         self._checker = Checker(package)
 
     def problems(self) -> Iterator[Problem]:
-        used: set[str] = set()
         for path in sorted(self.package.rglob("*.py")):
             shown = path.relative_to(self.package.parent)
-            if shown.parts[1] in TOP_FILES:
+            if shown.parts[1] in TOP_FILES or shown.parts[1].removesuffix(".py") in LAYERS[-1]:
                 continue
-            entry = self._entry(shown)
             for line, sentence in self._doors(shown, ast.parse(path.read_text(encoding="utf-8"))):
-                if entry is None:
-                    yield Problem(shown, line, sentence)
-                else:
-                    used.add(entry)
-        for entry in sorted(self.allowed.keys() - used):
-            yield Problem(Path(entry), 1, "there is no side door here any more: take it out of SIDE_DOORS.")
-
-    def _entry(self, shown: Path) -> str | None:
-        text = shown.as_posix()
-        found = (entry for entry in self.allowed if text == entry or (entry.endswith("/") and text.startswith(entry)))
-        return next(found, None)
+                yield Problem(shown, line, sentence)
 
     def _doors(self, shown: Path, tree: ast.Module) -> Iterator[tuple[int, str]]:
+        guarded = _imports_guard(tree)
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef) and node.name == "provide":
                 yield node.lineno, "`provide` lets rooms above hand something down past the check of imports."
                 continue
             target = _target(node)
-            if target is not None:
+            if target is not None and not (guarded and _is_guarded(target)):
                 sentence = self._judge(shown, target)
                 if sentence:
                     yield target.lineno, sentence
@@ -79,7 +48,10 @@ class SideDoors:
     def _judge(self, shown: Path, target: ast.expr) -> str | None:
         start = _known_start(target)
         if start is None:
-            return "a module is reached by a name that is worked out: import it, or give a reason in SIDE_DOORS."
+            return (
+                "a module is reached by a name that is worked out: import it, or hand the name of a package from "
+                "elsewhere through `core.elsewhere.from_elsewhere`."
+            )
         parts = start.split(".")
         if parts[0] != self.package.name:
             return None  # its own package, or one from elsewhere
@@ -87,6 +59,20 @@ class SideDoors:
             return "the whole package is reached by name: import what is needed from the module that defines it."
         own = shown.parts[1].removesuffix(".py")
         return self._checker.judge(own, parts[1])
+
+
+def _imports_guard(tree: ast.Module) -> bool:
+    """Whether the module has the guard from where it is defined, and not a function of its own under that name."""
+    return any(
+        isinstance(node, ast.ImportFrom)
+        and (node.module or "").split(".")[-1] == "elsewhere"
+        and any(alias.name == GUARD and alias.asname is None for alias in node.names)
+        for node in ast.walk(tree)
+    )
+
+
+def _is_guarded(target: ast.expr) -> bool:
+    return isinstance(target, ast.Call) and isinstance(target.func, ast.Name) and target.func.id == GUARD
 
 
 def _target(node: ast.AST) -> ast.expr | None:

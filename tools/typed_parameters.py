@@ -22,10 +22,12 @@ from tools.public_names import public_names
 
 def parameters() -> Iterator[tuple[str, str, str]]:
     """Path of the function, name of the parameter, its annotation ("" where it has none)."""
+    seen: set[int] = set()
     for public in public_names():
-        value = vars(public.value).get("__init__") if public.kind == "class" else public.value
-        if isinstance(value, property) or value is None:
+        value = _constructor(public.value) if public.kind == "class" else public.value
+        if isinstance(value, property) or value is None or id(value) in seen:
             continue
+        seen.add(id(value))
         function = value.__func__ if isinstance(value, staticmethod | classmethod) else value
         try:
             found = list(inspect.signature(function).parameters.values())
@@ -36,6 +38,14 @@ def parameters() -> Iterator[tuple[str, str, str]]:
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 continue
             yield public.name, parameter.name, _text(parameter.annotation)
+
+
+def _constructor(kind: type) -> Any:
+    """How a class is made, where that is said in this package; classes that share a private base count it once."""
+    for base in kind.__mro__:
+        if "__init__" in vars(base):
+            return vars(base)["__init__"] if base.__module__.partition(".")[0] == "proa" else None
+    return None
 
 
 def _text(annotation: Any) -> str:

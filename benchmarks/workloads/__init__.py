@@ -11,7 +11,7 @@ framework's module and keyword options, and has
 * `prepare()`, optional: called before each round, outside the timing.
 * `samples() -> dict`, optional: extra numbers to report after each round.
 
-To add a workload: write the file with its `FAMILIES` table and name it in `benchmarks/registry.py`.
+To add a workload: write the file with its `FAMILIES` table and name it in `benchmarks/harness/registry.py`.
 """
 
 from __future__ import annotations

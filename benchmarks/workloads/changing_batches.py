@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.workloads.common import SEED
-from benchmarks.workloads.mlp import LEARNING_RATE, SIZES, paddle_mlp
+from benchmarks.workloads.models.mlp import LEARNING_RATE, SIZES, paddle_mlp
 
 BATCH_SIZES = (8, 12, 16, 24, 32, 40, 48, 64)
 READ_EVERY = 10

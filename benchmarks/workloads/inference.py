@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.workloads.common import SEED, set_paddle_parameters
-from benchmarks.workloads.inference_torch import TorchInference
+from benchmarks.workloads.in_torch.inference import TorchInference
 
 # Layers, width, heads, tokens.
 ENCODER = (4, 768, 12, 128)

@@ -15,7 +15,7 @@ from typing import Any, cast
 from ..core.dtype import name_of, to_numpy_dtype
 from ..core.errors import type_error, value_error
 from ..core.place import CPU, Place, parse_place
-from ..eager.annotations import DTypeLike
+from ..eager.annotations import DeviceLike, DTypeLike
 from ..eager.declare import PUBLIC
 from ..ir.recorder import LOCAL, set_scope
 from .amp_lists import black_list, canonical, white_list
@@ -178,7 +178,7 @@ def _custom_list(where: str, what: str, given: Iterable[str] | None) -> frozense
     return frozenset(map(canonical, cast("Iterable[str]", given)))
 
 
-def autocast(device_type: Any, dtype: DTypeLike = "float16", enabled: bool = True, cache_enabled: bool = True) -> Any:
+def autocast(device_type: str, dtype: DTypeLike = "float16", enabled: bool = True, cache_enabled: bool = True) -> Any:
     """Mixed precision for a block, called as in PyTorch: `amp.auto_cast` at level O1.
 
     Args:
@@ -253,7 +253,7 @@ def get_autocast_gpu_dtype(device_type: str | None = None) -> str:
     return get_autocast_dtype(device_type)
 
 
-def is_float16_supported(device: Any = None) -> bool:
+def is_float16_supported(device: DeviceLike | None = None) -> bool:
     """Whether mixed precision in float16 works on a device.
 
     Args:
@@ -266,7 +266,7 @@ def is_float16_supported(device: Any = None) -> bool:
     return supports("float16", _place("is_float16_supported", device))
 
 
-def is_bfloat16_supported(device: Any = None) -> bool:
+def is_bfloat16_supported(device: DeviceLike | None = None) -> bool:
     """Whether mixed precision in bfloat16 works on a device.
 
     Args:

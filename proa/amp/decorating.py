@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 from ..core.dtype import FLOAT32, is_floating, name_of, to_numpy_dtype
@@ -12,7 +13,7 @@ from ..eager.tensor import Tensor, alias
 from ..eager.views import replace_value
 from ..ir.recorder import LOCAL, recording_gradients
 from ..nn.layer import Layer
-from ..nn.norm import _BatchNormBase
+from ..nn.normalization.layers import _BatchNormBase
 from ..ops.basic import cast_to
 from .casting import AmpState, low_dtype, supports
 
@@ -20,14 +21,14 @@ _SAVE_DTYPES = ("float16", "bfloat16", "float32", "float64")
 
 
 def decorate(
-    models: Any,
+    models: Layer | Sequence[Layer],
     optimizers: Any = None,
     level: str = "O1",
     dtype: DTypeLike = "float16",
     master_weight: bool | None = None,
-    save_dtype: Any = None,
+    save_dtype: str | None = None,
     master_grad: bool = False,
-    excluded_layers: Any = None,
+    excluded_layers: Layer | type[Layer] | Sequence[Layer | type[Layer]] | None = None,
 ) -> Any:
     """Prepares models (and optimisers) for mixed precision; gives them back as they came.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -159,9 +160,9 @@ class TensorCheckerConfig:
         enable: bool,
         debug_mode: DebugMode = DebugMode.CHECK_NAN_INF_AND_ABORT,
         output_dir: str | None = None,
-        checked_op_list: Any = None,
-        skipped_op_list: Any = None,
-        debug_step: Any = None,
+        checked_op_list: Sequence[str] | None = None,
+        skipped_op_list: Sequence[str] | None = None,
+        debug_step: Sequence[int] | None = None,
         stack_height_limit: int = 1,
     ) -> None:
         where = "TensorCheckerConfig"

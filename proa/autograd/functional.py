@@ -253,7 +253,7 @@ class Hessian(Jacobian):
     """
 
     def __init__(self, func: Callable[..., Any], xs: Tensors, is_batched: bool = False) -> None:
-        def slope(*inputs: Tensor) -> list[Tensor]:
+        def gradient_of_y(*inputs: Tensor) -> list[Tensor]:
             ys = func(*inputs)
             (y,) = tensor_list("Hessian", "what func returns", ys)[:1]
             expected = y._aval.shape[0] if is_batched and y._aval.ndim else 1
@@ -266,7 +266,7 @@ class Hessian(Jacobian):
                 )  # fmt: skip
             return _pull_back([y], inputs, [None])
 
-        super().__init__(slope, xs, is_batched)
+        super().__init__(gradient_of_y, xs, is_batched)
 
 
 class _Prim:

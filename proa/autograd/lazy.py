@@ -127,7 +127,7 @@ def _derivative(ys: Tensor, xs: Tensor, seed: Tensor | None = None) -> Tensor:
     return zeros_of(xs._aval) if found is None else found
 
 
-def jacobian(ys: Any, xs: Any, batch_axis: int | None = None) -> Any:
+def jacobian(ys: Tensor | Sequence[Tensor], xs: Tensor | Sequence[Tensor], batch_axis: int | None = None) -> Any:
     """The matrix of derivatives of `ys` with respect to `xs`; its rows are computed when they are looked at.
 
     Args:
@@ -153,7 +153,7 @@ def jacobian(ys: Any, xs: Any, batch_axis: int | None = None) -> Any:
     return _nested(ys, lambda y: _nested(xs, lambda x: Jacobian(y, x, is_batched)))
 
 
-def hessian(ys: Tensor, xs: Any, batch_axis: int | None = None) -> Any:
+def hessian(ys: Tensor, xs: Tensor | Sequence[Tensor], batch_axis: int | None = None) -> Any:
     """The matrix of second derivatives of a number with respect to `xs`; computed when it is looked at.
 
     Args:
@@ -182,10 +182,10 @@ def hessian(ys: Tensor, xs: Any, batch_axis: int | None = None) -> Any:
         )
     for tensor in _as_tuple(xs):
         _check_rank("hessian", "xs", tensor, is_batched)
-    slopes = [_derivative(ys, x) for x in _as_tuple(xs)]
+    gradients_of_ys = [_derivative(ys, x) for x in _as_tuple(xs)]
     if isinstance(xs, Tensor):
-        return Hessian(slopes[0], xs, is_batched)
-    return tuple(tuple(Hessian(slope, x, is_batched) for x in xs) for slope in slopes)
+        return Hessian(gradients_of_ys[0], xs, is_batched)
+    return tuple(tuple(Hessian(gradient_of_y, x, is_batched) for x in xs) for gradient_of_y in gradients_of_ys)
 
 
 def _is_batched(where: str, batch_axis: int | None) -> bool:

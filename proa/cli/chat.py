@@ -7,7 +7,7 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TextIO
 
@@ -146,7 +146,7 @@ class Terminal:
             line = line[:-1] + "\n" + self._read("… ")
         return line.strip()
 
-    def _stream(self, pieces: Iterator[str]) -> None:
+    def _stream(self, pieces: Generator[str, None, None]) -> None:
         stopped = False
         try:
             for piece in pieces:

@@ -35,6 +35,7 @@ def _train(arguments: argparse.Namespace) -> int:
         )
         evaluated = [entry["evaluation_loss"] for entry in trainer.history if "evaluation_loss" in entry]
         told += f", {evaluated[-1]:.4f} on what it has not seen" if evaluated else ""
+        told += f", {trainer.num_float8} products in float8" if trainer.num_float8 else ""
         print(f"{os.path.join(settings.output, 'model' if settings.lora is None else 'adapter')}: {told}")
     return 0
 

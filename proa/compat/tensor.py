@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -293,7 +294,7 @@ _MEDIANS = (
 @samples(*_MEDIANS, reference=_reference_median(False))
 @public(module="compat")
 @refusing("compat.median", "median", "x axis")
-def median(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """The median, the lower one of two; NaN wins.
 
     Args:
@@ -315,7 +316,7 @@ def median(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Any = 
 @samples(*_MEDIANS, reference=_reference_median(True))
 @public(module="compat")
 @refusing("compat.nanmedian", "nanmedian", "x axis")
-def nanmedian(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
+def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """The median of what is not NaN, the lower one of two.
 
     Args:
@@ -350,7 +351,7 @@ def _reference_sort(x: Any, dim: int = -1, descending: bool = False, stable: boo
 )  # fmt: skip
 @public(module="compat")
 @refusing("compat.sort", "sort", "x axis")
-def sort(input: Tensor, dim: Any = -1, descending: bool = False, stable: bool = False, out: Any = None) -> Any:
+def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False, out: Any = None) -> Any:
     """The elements in order along a dimension, and where they came from.
 
     Equal ones always keep their order.
@@ -474,7 +475,7 @@ def _reference_split(x: Any, sizes: Any, dim: int = 0) -> Any:
 @public(module="compat")
 @public(module="functional")
 @refusing("compat.split", "split", "x axis num_or_sections")
-def split(tensor: Tensor, split_size_or_sections: Any, dim: AxisLike = 0) -> tuple[Tensor, ...]:
+def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: AxisLike = 0) -> tuple[Tensor, ...]:
     """Pieces along a dimension.
 
     Args:

@@ -33,7 +33,7 @@ def _use_gpudnn(self: Tensor, use_gpudnn: bool = True) -> Tensor:
     return self
 
 
-def is_same(self: Tensor, other: Any) -> bool:
+def is_same(self: Tensor, other: Tensor) -> bool:
     """Whether two names stand for one tensor.
 
     Args:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import type_error, value_error
 from ..ir.recorder import recording_gradients
 from ..nn import functional as F
 from ..nn.layer import Layer
 
+if TYPE_CHECKING:
+    from ..eager.tensor import Tensor
 
-def distillation_loss(student: Any, teacher: Any, temperature: float = 4.0) -> Any:
+
+def distillation_loss(student: Tensor, teacher: Tensor, temperature: float = 4.0) -> Any:
     """How far the student's answers are from the teacher's.
 
     It is the mean divergence of both distributions at a temperature, times its square, so that gradients keep their size.
@@ -40,7 +43,7 @@ def distillation_loss(student: Any, teacher: Any, temperature: float = 4.0) -> A
     return divergence.mean() * (temperature * temperature)
 
 
-def feature_loss(student: Any, teacher: Any) -> Any:
+def feature_loss(student: Tensor, teacher: Tensor) -> Any:
     """The mean squared difference of two layers' results, each divided by its root mean square.
 
     Args:

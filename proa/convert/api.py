@@ -19,7 +19,12 @@ from .samples import InputShape
 
 @boundary
 def convert(
-    path: Any, output: Any = None, *, inputs: Any = None, rtol: float = 1e-4, atol: float = 1e-4
+    path: str | os.PathLike[str],
+    output: str | os.PathLike[str] | None = None,
+    *,
+    inputs: Any = None,
+    rtol: float = 1e-4,
+    atol: float = 1e-4,
 ) -> Certificate:
     """Converts a model file and says how far its results are from those of the engine it came from.
 

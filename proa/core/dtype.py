@@ -6,12 +6,15 @@ Inside proa a data type is always a `numpy.dtype` (ml_dtypes supplies bfloat16 a
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import ml_dtypes
 import numpy as np
 
 from .errors import type_error
+
+if TYPE_CHECKING:
+    from ..eager.annotations import DTypeLike
 
 # Paddle's numbering, which appears in its repr and in saved programs.
 _ENUM_VALUES = {
@@ -246,7 +249,7 @@ class FInfo:
         (65504.0, 0.0009765625, 16)
     """
 
-    def __init__(self, dtype: object) -> None:
+    def __init__(self, dtype: DTypeLike) -> None:
         info = cast(Any, ml_dtypes.finfo(real_dtype(to_numpy_dtype(dtype))))
         self.dtype = name_of(to_numpy_dtype(dtype))
         self.bits = int(info.bits)
@@ -268,7 +271,7 @@ class IInfo:
         (-128, 127)
     """
 
-    def __init__(self, dtype: object) -> None:
+    def __init__(self, dtype: DTypeLike) -> None:
         info = np.iinfo(to_numpy_dtype(dtype))
         self.dtype = name_of(to_numpy_dtype(dtype))
         self.bits, self.min, self.max = int(info.bits), int(info.min), int(info.max)

@@ -131,7 +131,7 @@ def asked_by_user(depth: int = 1, through: tuple[str, ...] = ()) -> bool:
 def locate(error: BaseException, location: tuple[str, int] | None) -> BaseException:
     """Attaches the user's line to an error that is raised later than the call that caused it."""
     if location is not None and not hasattr(error, "proa_location"):
-        error.proa_location = location
+        setattr(error, "proa_location", location)  # noqa: B010 - exceptions of all classes take it
         import linecache
 
         source = linecache.getline(*location).strip()

@@ -15,7 +15,9 @@ from typing import Any
 
 
 class UnknownSize(ValueError):
-    """Sizes for which a captured program does not hold, or which it cannot find."""
+    """Sizes for which a captured program does not hold, or which it cannot find; `guard`: what it was captured for."""
+
+    guard: Any = None
 
 
 class Symbol:

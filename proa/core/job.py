@@ -97,13 +97,14 @@ def join() -> None:
                 "accelerator or of a compiled step, or start it with `python -m paddle.distributed.launch`",
             )  # fmt: skip
         _meet(jax)
-    State.rank, State.size, State.joined = jax.process_index(), jax.process_count(), True
+    processes: Any = jax
+    State.rank, State.size, State.joined = processes.process_index(), processes.process_count(), True
     _watch_for_failure()
     atexit.register(_stop_waiting)
 
 
 def _meet(jax: Any) -> None:
-    config = cast(Any, jax).config
+    config = jax.config
     config.update("jax_cpu_collectives_implementation", "gloo")
     # A program that talks to other processes must not overtake another one: on a CPU they run where they are called.
     config.update("jax_cpu_enable_async_dispatch", False)
@@ -155,7 +156,8 @@ def client() -> Any:
     """The coordination service's client: a small store that all processes share."""
     from jax._src import distributed
 
-    return distributed.global_state.client
+    state: Any = distributed.global_state
+    return state.client
 
 
 def _watch_for_failure() -> None:

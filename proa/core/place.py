@@ -397,9 +397,10 @@ def _offers_plugin(folder: str) -> bool:
     for name in names:
         if name.endswith((".dist-info", ".egg-info")):
             try:
-                with open(os.path.join(folder, name, "entry_points.txt"), encoding="utf-8") as file:
-                    if "[jax_plugins]" in file.read():
-                        return True
+                with open(f"{folder or '.'}/{name}/entry_points.txt", "rb", 0) as file:
+                    content = file.read()
+                if b"[jax_plugins]" in content and "[jax_plugins]" in content.decode():
+                    return True
             except (OSError, UnicodeDecodeError):
                 continue
     return False

@@ -281,8 +281,8 @@ class SymbolicSize(int):
             return _real("pow", operator.pow, self, other)
         return NotImplemented
 
-    def __rpow__(self, other: Any) -> Any:
-        return _real("pow", operator.pow, other, self)
+    def __rpow__(self, other: Any, modulo: Any = None) -> Any:
+        return NotImplemented if modulo is not None else _real("pow", operator.pow, other, self)
 
     def __lshift__(self, other: Any) -> Any:
         return self * (1 << other)
@@ -300,7 +300,10 @@ class SymbolicSize(int):
         return self
 
     __pos__ = __trunc__ = __floor__ = __ceil__ = __round__ = conjugate = _itself
-    real = property(_itself)
+
+    @property
+    def real(self) -> Any:
+        return self
 
     def __int__(self) -> int:
         return note_loss(self)
@@ -409,7 +412,10 @@ class SymbolicNumber(float):
         return self
 
     __pos__ = conjugate = _itself
-    real = property(_itself)
+
+    @property
+    def real(self) -> Any:
+        return self
 
     def _rounded(self, name: str, value: int) -> Any:
         return size_from(Expression.call(name, (self.tree,)), value)

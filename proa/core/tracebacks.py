@@ -26,6 +26,7 @@ from types import TracebackType
 from typing import Any, TypeVar, cast
 
 from . import flags
+from .elsewhere import from_elsewhere
 from .errors import is_own
 
 _HINT = (
@@ -142,7 +143,7 @@ def is_support(filename: str) -> bool:
 
 def _of_library(filename: str) -> bool:
     for name in _SUPPORT:
-        found = getattr(sys.modules.get(name), "__file__", None)
+        found = getattr(sys.modules.get(from_elsewhere(name)), "__file__", None)
         if found and filename.startswith(os.path.dirname(found) + os.sep):
             return True
     return False

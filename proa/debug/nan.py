@@ -24,7 +24,8 @@ import numpy as np
 
 from ..core import flags
 from ..core.dtype import is_differentiable, name_of
-from ..eager import instrument
+from ..ir.layer_ranges import program_of
+from ..ir.observing import RUNTIME, Observer
 from ..ir.recorder import LOCAL, flush_current, verify_values
 from ..ir.tiers.interpreter import run_on_numpy
 from ..ir.watch import NonFiniteError
@@ -104,7 +105,7 @@ class _Location(tuple):  # type: ignore[type-arg]
     phase: str
 
 
-class _Watcher(instrument.Observer):
+class _Watcher(Observer):
     """Writes layers and phases beside the recorded lines, and keeps the inputs of the last compiled runs."""
 
     keeps_inputs = True
@@ -150,7 +151,7 @@ class _Watcher(instrument.Observer):
         self.phases.pop()
 
     def ran_compiled(self, executable: Any, inputs: Any, scalars: Any, begin: int, end: int) -> None:
-        program = instrument.program_of(executable)
+        program = program_of(executable)
         if program is not None:
             self.runs.append((program, list(inputs), list(scalars)))
 
@@ -198,7 +199,7 @@ class nan(contextlib.ContextDecorator):
         self._before = flags.get(_FLAG)
         flags.set_flags({_FLAG: True})
         self._watcher = _Watcher()
-        instrument.attach(self._watcher)
+        RUNTIME.attach(self._watcher)
         return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
@@ -214,7 +215,7 @@ class nan(contextlib.ContextDecorator):
             self._watcher.mark()
             if isinstance(failure, NonFiniteError):
                 self._explain(failure)
-            instrument.detach(self._watcher)
+            RUNTIME.detach(self._watcher)
             # What is still pending would be checked again here; the first error is the one that counts.
             with contextlib.suppress(NonFiniteError) if failure is not None else contextlib.nullcontext():
                 flags.set_flags({_FLAG: self._before})

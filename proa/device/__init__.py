@@ -13,6 +13,7 @@ import sys as _sys
 
 from . import cpu, cuda, custom_device, torch_names, xpu
 from .handle import (
+    DEVICE_MODULES,
     CallableModule,
     Device,
     current_device,
@@ -70,6 +71,8 @@ from .stream import (
     stream_guard,
     synchronize,
 )
+
+DEVICE_MODULES.update({"cpu": cpu, "xpu": xpu, "plug-in": custom_device})  # `proa/cuda.py` enters itself
 
 # `paddle.device("cuda:0")` is a Device: the module itself can be called.
 _sys.modules[__name__].__class__ = CallableModule

@@ -3,7 +3,6 @@ choose one for a while."""
 
 from __future__ import annotations
 
-import importlib
 import threading
 from types import ModuleType
 from typing import Any
@@ -18,6 +17,8 @@ from ..ir.recorder import LOCAL
 from .select import _platforms, get_device, set_device
 
 # Always understood, whether a plug-in for them is installed or not.
+# The modules with the functions of each kind of device; they enter themselves.
+DEVICE_MODULES: dict[str, ModuleType] = {}
 _KNOWN = ("cpu", "gpu", "cuda", "xpu")
 
 
@@ -189,13 +190,9 @@ def get_device_module(device: DeviceLike | None = None) -> ModuleType:
         'cpu'
     """
     kind = parse_place(get_device() if device is None else device).kind
-    if kind == "gpu":
-        return importlib.import_module("proa.cuda")
-    if kind in ("cpu", "xpu"):
-        return importlib.import_module(f"proa.device.{kind}")
-    if kind not in _platforms():
+    if kind not in DEVICE_MODULES and kind not in _platforms():
         raise RuntimeError(f"(get_device_module) no plug-in offers the device {kind!r}.")
-    return importlib.import_module("proa.device.custom_device")
+    return DEVICE_MODULES.get(kind, DEVICE_MODULES["plug-in"])
 
 
 class CallableModule(ModuleType):

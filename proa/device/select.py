@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ..core.place import (
     CPU,
@@ -23,6 +23,9 @@ from ..eager.annotations import DeviceLike
 from ..eager.declare import PUBLIC
 from ..ir.recorder import LOCAL, set_place
 from ..ir.xla import jax_module
+
+if TYPE_CHECKING:
+    from ..eager.tensor import Tensor
 
 
 def set_device(device: str | Place) -> Place:
@@ -49,7 +52,7 @@ def set_device(device: str | Place) -> Place:
     return place
 
 
-def get_device(input: Any = None) -> Any:
+def get_device(input: Tensor | None = None) -> Any:
     """The place of new tensors, as `set_device` takes it; of a tensor, the number of its device (-1: the CPU).
 
     Args:

@@ -7,12 +7,13 @@ from typing import Any
 
 from ..core.errors import runtime_error
 from ..core.place import CPU, make_place
+from ..eager.annotations import DeviceLike
 from ..eager.declare import PUBLIC
 from ..ir.recorder import LOCAL
 from . import cuda, handle, memory, random_state, select, stream
 
 
-def set_device(device: Any) -> None:
+def set_device(device: DeviceLike) -> None:
     """Makes a GPU (by its number or name) the place of new tensors.
 
     Raises:

@@ -60,7 +60,7 @@ def reduction_of(where: str, op: Any, *tensors: Tensor) -> str:
 
 @boundary
 def all_reduce(
-    tensor: Tensor, op: Any = ReduceOp.SUM, group: Group | None = None, sync_op: bool = True
+    tensor: Tensor, op: int | str = ReduceOp.SUM, group: Group | None = None, sync_op: bool = True
 ) -> Task | None:  # fmt: skip
     """Reduces a tensor over the processes, in place.
 
@@ -92,7 +92,7 @@ def all_reduce(
 
 @boundary
 def reduce(
-    tensor: Tensor, dst: int, op: Any = ReduceOp.SUM, group: Group | None = None, sync_op: bool = True
+    tensor: Tensor, dst: int, op: int | str = ReduceOp.SUM, group: Group | None = None, sync_op: bool = True
 ) -> Task | None:  # fmt: skip
     """As `all_reduce`, for process `dst`; the others' tensors stay as they are.
 
@@ -297,8 +297,12 @@ def scatter(
 
 @boundary
 def reduce_scatter(
-    tensor: Tensor, tensor_list: Sequence[Tensor], op: Any = ReduceOp.SUM, group: Group | None = None, sync_op: bool = True
-) -> Task | None:  # fmt: skip
+    tensor: Tensor,
+    tensor_list: Sequence[Tensor],
+    op: int | str = ReduceOp.SUM,
+    group: Group | None = None,
+    sync_op: bool = True,
+) -> Task | None:
     """Reduces the lists of all processes and gives each process one tensor of the result.
 
     Args:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core import job
 from ..core.tracebacks import boundary
+from ..ir import xla
 
 if TYPE_CHECKING:
     from .group import Group
@@ -158,7 +159,7 @@ def init_parallel_env(nccl_config: Any = None) -> Any:
     from .group import forget, global_group
 
     if job.is_described() and not _state["initialized"]:
-        job.join()
+        xla.join()
         forget(None)
     _state["initialized"] = True
     return global_group()

@@ -212,7 +212,7 @@ def position(where: str, group: Group, rank: int, name: str) -> int:
 def new_group(
     ranks: Sequence[int] | None = None,
     backend: str | None = None,
-    timeout: Any = None,
+    timeout: datetime.timedelta | float | None = None,
     nccl_comm_init_option: int = 0,
     nccl_config: Any = None,
 ) -> Group:

@@ -73,7 +73,7 @@ class _Agent:
             try:
                 connection = self.listener.accept()
             except OSError:
-                if self.listener._listener is None:  # it was closed
+                if getattr(self.listener, "_listener", None) is None:  # it was closed
                     return
                 continue
             threading.Thread(target=_serve, args=(connection, self.key), daemon=True, name="rpc server").start()

@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 
 
 def all_reduce(
-    tensor: Tensor, op: Any = ReduceOp.SUM, group: Group | None = None, sync_op: bool = True, use_calc_stream: bool = False
-) -> Task | None:  # fmt: skip
+    tensor: Tensor,
+    op: int | str = ReduceOp.SUM,
+    group: Group | None = None,
+    sync_op: bool = True,
+    use_calc_stream: bool = False,
+) -> Task | None:
     """As `paddle.distributed.all_reduce`; XLA chooses the stream.
 
     Examples:
@@ -44,7 +48,7 @@ def _fit(where: str, tensor: Tensor, whole: Tensor) -> None:
 
 @boundary
 def all_gather(
-    tensor_or_tensor_list: Any,
+    tensor_or_tensor_list: Tensor | list[Tensor],
     tensor: Tensor,
     group: Group | None = None,
     sync_op: bool = True,
@@ -85,7 +89,7 @@ def broadcast(
 
 
 def reduce(
-    tensor: Tensor, dst: int = 0, op: Any = ReduceOp.SUM, group: Group | None = None, sync_op: bool = True,
+    tensor: Tensor, dst: int = 0, op: int | str = ReduceOp.SUM, group: Group | None = None, sync_op: bool = True,
     use_calc_stream: bool = False,
 ) -> Task | None:  # fmt: skip
     """As `paddle.distributed.reduce`; XLA chooses the stream.
@@ -101,9 +105,13 @@ def reduce(
 
 @boundary
 def reduce_scatter(
-    tensor: Tensor, tensor_or_tensor_list: Any, op: Any = ReduceOp.SUM, group: Group | None = None, sync_op: bool = True,
+    tensor: Tensor,
+    tensor_or_tensor_list: Tensor | list[Tensor],
+    op: int | str = ReduceOp.SUM,
+    group: Group | None = None,
+    sync_op: bool = True,
     use_calc_stream: bool = False,
-) -> Task | None:  # fmt: skip
+) -> Task | None:
     """As `paddle.distributed.reduce_scatter`: from a list, or from one tensor that is divided along axis 0.
 
     Examples:
@@ -129,9 +137,13 @@ def reduce_scatter(
 
 @boundary
 def scatter(
-    tensor: Tensor, tensor_or_tensor_list: Any = None, src: int = 0, group: Any = None, sync_op: bool = True,
+    tensor: Tensor,
+    tensor_or_tensor_list: Tensor | list[Tensor] | None = None,
+    src: int = 0,
+    group: Group | None = None,
+    sync_op: bool = True,
     use_calc_stream: bool = False,
-) -> Task | None:  # fmt: skip
+) -> Task | None:
     """As `paddle.distributed.scatter`: from a list, or from one tensor that is divided along axis 0; both at process `src`.
 
     Examples:
@@ -150,7 +162,8 @@ def scatter(
                 "scatter", f"a tensor of {found.nranks} such as {tensor._aval} is wanted", f"{given._aval}"
             )
         given = collective.rows(given, found.nranks, tensor._aval.shape)
-    return collective.scatter(tensor, given, src, group, sync_op)
+    # Elsewhere than at `src` what is given is not looked at.
+    return collective.scatter(tensor, None if isinstance(given, Tensor) else given, src, group, sync_op)
 
 
 def gather(
@@ -169,9 +182,12 @@ def gather(
 
 
 def alltoall(
-    out_tensor_or_tensor_list: Any, in_tensor_or_tensor_list: Any, group: Group | None = None, sync_op: bool = True,
+    out_tensor_or_tensor_list: Tensor | list[Tensor],
+    in_tensor_or_tensor_list: Tensor | list[Tensor],
+    group: Group | None = None,
+    sync_op: bool = True,
     use_calc_stream: bool = False,
-) -> Task | None:  # fmt: skip
+) -> Task | None:
     """As `paddle.distributed.alltoall` for lists, as `alltoall_single` for tensors; XLA chooses the stream.
 
     Examples:
@@ -180,11 +196,10 @@ def alltoall(
         >>> [x.tolist() for x in received]
         [[1.0, 2.0]]
     """
+    given: Any = in_tensor_or_tensor_list  # that it is of the same kind is checked there
     if isinstance(out_tensor_or_tensor_list, Tensor):
-        return collective.alltoall_single(
-            out_tensor_or_tensor_list, in_tensor_or_tensor_list, None, None, group, sync_op
-        )
-    return collective.alltoall(out_tensor_or_tensor_list, in_tensor_or_tensor_list, group, sync_op)
+        return collective.alltoall_single(out_tensor_or_tensor_list, given, None, None, group, sync_op)
+    return collective.alltoall(out_tensor_or_tensor_list, given, group, sync_op)
 
 
 def alltoall_single(

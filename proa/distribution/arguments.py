@@ -39,12 +39,6 @@ def tensors(
         mixed: whether tensors may stand beside what is none.
         complex_numbers: whether complex numbers are accepted.
         given: the parameters, by name.
-
-    Examples:
-        >>> from proa.distribution.continuous.chi2 import tensors
-        >>> low, high = tensors("mine", low=0.0, high=[1.0, 2.0])
-        >>> low.shape, high.shape
-        (paddle.Size([]), paddle.Size([2]))
     """
     for name, value in given.items():
         if isinstance(value, Tensor):
@@ -112,11 +106,6 @@ def sample_shape(where: str, shape: ShapeLike) -> tuple[int, ...]:
     Args:
         where: the name for errors.
         shape: a list of integers that are not negative.
-
-    Examples:
-        >>> from proa.distribution.continuous.lkj_cholesky import sample_shape
-        >>> sample_shape("mine", [2, 3])
-        (2, 3)
     """
     if not isinstance(shape, (list, tuple, np.ndarray, Tensor)) or (
         isinstance(shape, (np.ndarray, Tensor)) and not shape.ndim
@@ -139,17 +128,12 @@ def common_shape(where: str, *parameters: Any) -> tuple[int, ...]:
         ) from None
 
 
-def spread(x: Any, shape: tuple[int, ...]) -> Any:
+def broadcast(x: Any, shape: tuple[int, ...]) -> Any:
     """A parameter in a bigger shape; the very same tensor where it has that shape.
 
     Args:
         x: the parameter.
         shape: the shape.
-
-    Examples:
-        >>> from proa.distribution.continuous.lkj_cholesky import spread
-        >>> spread(paddle.to_tensor([1.0]), (2, 1)).tolist()
-        [[1.0], [1.0]]
     """
     return x if tuple(x.shape) == tuple(shape) else paddle.expand(x, list(shape))
 
@@ -165,13 +149,6 @@ def require_all(condition: Any, where: str, what: str, received: str) -> None:
 
     Raises:
         ValueError: it does not hold.
-
-    Examples:
-        >>> from proa.distribution.continuous.chi2 import require_all
-        >>> require_all(paddle.to_tensor([True, False]), "mine", "rate must be positive", "rate: -1")
-        Traceback (most recent call last):
-            ...
-        ValueError: (mine) rate must be positive; received rate: -1.
     """
     if not bool(np.all(np.asarray(condition.numpy()))):
         raise value_error(where, what, received)

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import message, type_error, warn
+from ..eager.annotations import Number
 from ..eager.tensor import Tensor
-from .arguments import as_value, sample_shape, spread
+from .arguments import as_value, broadcast, sample_shape
 from .functions import paddle
 
 
@@ -118,7 +119,7 @@ class Distribution:
         """
         raise self._missing("entropy()")
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Number) -> Any:
         """The logarithm of the density (or probability) at a place; subclasses define it.
 
         Args:
@@ -130,7 +131,7 @@ class Distribution:
         """
         raise self._missing("log_prob()")
 
-    def prob(self, value: Any) -> Any:
+    def prob(self, value: Number) -> Any:
         """The density (or probability) at a place.
 
         Args:
@@ -142,7 +143,7 @@ class Distribution:
         """
         return paddle.exp(self.log_prob(value))
 
-    def probs(self, value: Any) -> Any:
+    def probs(self, value: Number) -> Any:
         """An older name of `prob`.
 
         Args:
@@ -200,7 +201,7 @@ class Distribution:
 
     def _spread(self, x: Any) -> Any:
         """A parameter in the shape of the batch."""
-        return spread(x, self._batch_shape)
+        return broadcast(x, self._batch_shape)
 
 
 def without_gradient(drawn: Any) -> Any:

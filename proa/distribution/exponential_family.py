@@ -44,7 +44,7 @@ class ExponentialFamily(Distribution):
     def _mean_carrier_measure(self) -> Any:
         raise self._missing("a mean carrier measure")
 
-    def _normalizer_slopes(self) -> tuple[list[Any], Any, list[Any]]:
+    def _normalizer_gradients(self) -> tuple[list[Any], Any, list[Any]]:
         """η as tensors of their own, A there, and the gradient of A, which can be differentiated again."""
         etas = [eta * 1.0 for eta in self._natural_parameters]
         for eta in etas:
@@ -59,9 +59,9 @@ class ExponentialFamily(Distribution):
             >>> round(paddle.distribution.Bernoulli(0.5).entropy().item(), 4)
             0.6931
         """
-        etas, value, slopes = self._normalizer_slopes()
+        etas, value, gradients = self._normalizer_gradients()
         rank = len(self._event_shape)
         result = value - self._mean_carrier_measure
-        for eta, slope in zip(etas, slopes):
-            result = result - sum_rightmost(eta * slope, rank)
+        for eta, gradient in zip(etas, gradients):
+            result = result - sum_rightmost(eta * gradient, rank)
         return result

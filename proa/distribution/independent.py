@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.errors import type_error, value_error
+from ..eager.annotations import Number
 from .distribution import Distribution
 from .functions import sum_rightmost
 
@@ -96,7 +97,7 @@ class Independent(Distribution):
         """
         return self._base.rsample(shape)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Number) -> Any:
         """The logarithm of the density at a place.
 
         Args:

@@ -137,11 +137,11 @@ def _same_batch(p: Distribution, q: Distribution) -> None:
 @register_kl(ExponentialFamily, ExponentialFamily)
 def _exponential_families(p: ExponentialFamily, q: ExponentialFamily) -> Any:
     """The Bregman divergence of the log normalizer, for two distributions of one class."""
-    etas, value, slopes = p._normalizer_slopes()
+    etas, value, gradients = p._normalizer_gradients()
     others = q._natural_parameters
     result = q._log_normalizer(*others) - value
-    for eta, slope, other in zip(etas, slopes, others):
-        result = result - sum_rightmost((other - eta) * slope, len(p.event_shape))
+    for eta, gradient, other in zip(etas, gradients, others):
+        result = result - sum_rightmost((other - eta) * gradient, len(p.event_shape))
     return result
 
 
@@ -175,8 +175,8 @@ def _uniforms(p: Uniform, q: Uniform) -> Any:
 
 @register_kl(Bernoulli, Bernoulli)
 def _bernoullis(p: Bernoulli, q: Bernoulli) -> Any:
-    chance = p._clipped
-    return chance * (p.logits - q.logits) + softplus(q.logits) - softplus(p.logits)
+    probability = p._clipped
+    return probability * (p.logits - q.logits) + softplus(q.logits) - softplus(p.logits)
 
 
 @register_kl(ContinuousBernoulli, ContinuousBernoulli)

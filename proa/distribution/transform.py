@@ -174,7 +174,7 @@ class PowerTransform(Transform):
 
     _type = Type.BIJECTION
 
-    def __init__(self, power: Any) -> None:
+    def __init__(self, power: Tensor) -> None:
         if not isinstance(power, Tensor):
             raise type_error("PowerTransform", "power must be a Tensor", f"power: {type(power).__name__}")
         self._power = power

@@ -91,7 +91,7 @@ class Transform:
 
     # ---- for users ----
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Any:
         """The image of a tensor.
 
         Args:
@@ -106,7 +106,7 @@ class Transform:
         """
         return self._forward(self._checked("x", x, self._domain.event_rank))
 
-    def inverse(self, y: Any) -> Any:
+    def inverse(self, y: Tensor) -> Any:
         """What a tensor is the image of.
 
         Args:
@@ -121,7 +121,7 @@ class Transform:
         """
         return self._inverse(self._checked("y", y, self._codomain.event_rank))
 
-    def forward_log_det_jacobian(self, x: Any) -> Any:
+    def forward_log_det_jacobian(self, x: Tensor) -> Any:
         """The logarithm of the absolute determinant of the Jacobian, one number for each event.
 
         Args:
@@ -143,7 +143,7 @@ class Transform:
             return -self._inverse_log_det_jacobian(self._forward(x))
         raise self._missing("a log_det_jacobian")
 
-    def inverse_log_det_jacobian(self, y: Any) -> Any:
+    def inverse_log_det_jacobian(self, y: Tensor) -> Any:
         """The logarithm of the absolute determinant of the inverse's Jacobian, one number for each event.
 
         Args:

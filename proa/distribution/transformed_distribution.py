@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.errors import type_error, value_error
+from ..eager.annotations import Number
 from .distribution import Distribution
 from .functions import sum_rightmost
 from .independent import Independent
@@ -91,7 +92,7 @@ class TransformedDistribution(Distribution):
             x = transform.forward(x)
         return x
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Number) -> Any:
         """The logarithm of the density at a place.
 
         Args:
@@ -104,7 +105,8 @@ class TransformedDistribution(Distribution):
             -0.9189
         """
         rank = len(self._event_shape)
-        y, total = value, 0.0
+        y: Any = value
+        total: Any = 0.0
         for transform in reversed(self._transforms):
             x = transform.inverse(y)
             rank += transform._domain.event_rank - transform._codomain.event_rank

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # annotations are not evaluated, so that these may come from 
 
 DTypeLike: TypeAlias = "DType | np.dtype[Any] | type[Any] | str"
 DeviceLike: TypeAlias = "Place | Device | str | int"
-TensorLike: TypeAlias = "Tensor | np.ndarray[Any, Any] | complex | Sequence[Any]"
+TensorLike: TypeAlias = "Tensor | np.ndarray[Any, Any] | np.generic | complex | Sequence[Any]"
 Number: TypeAlias = "float | Tensor"
 # One axis or several; the sizes of a window along each axis, or one for all of them.
 AxisLike: TypeAlias = "int | Sequence[int] | Tensor"

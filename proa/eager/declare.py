@@ -177,7 +177,7 @@ def _recorder_of(operation: Operation, parameters: list[Parameter]) -> Any:
         if any(value is MISSING for value in arguments):
             absent = ", ".join(repr(name) for name, value in zip(names, arguments, strict=True) if value is MISSING)
             raise TypeError(f"{operation.name}() missing required argument {absent}")
-        operands = [
+        operands: list[Any] = [
             value if kind == "optional" and value is None else as_operand(operation.name, name, value)
             for name, kind, value in zip(names, kinds, arguments, strict=True)
             if kind != "static"

@@ -22,16 +22,10 @@ from ..ir.recorder import LOCAL, WrongPlace, after_record, enter_place, flush_cu
 from .backward.tape import NOT_SAVED, SAVED_HOOKS, GradNode, MultiGradNode, OutputNode, pack_saved
 from .binder import next_sequence
 from .moving import moved, put_whole
+from .needed import NEEDED
 from .tensor import Tensor, alias, new_results, tensor_from_data
 
 _SCALARS = (float, int, bool, complex)
-_cast: Any = None
-
-
-def provide(cast: Any) -> None:
-    """The cast operation, declared above this module, that promotion uses."""
-    global _cast
-    _cast = cast
 
 
 def record(operation: Operation, operands: Sequence[Any], attributes: tuple[Any, ...]) -> Any:
@@ -194,7 +188,7 @@ def as_operand(operation_name: str, name: str, value: Any) -> Any:
 
 def cast_operand(tensor: Tensor, dtype: np.dtype) -> Tensor:
     """A tensor in another dtype, with its history."""
-    return _cast(tensor, dtype)
+    return NEEDED.cast(tensor, dtype)
 
 
 def cast_for_scope(operation: Operation, operands: Sequence[Any], attributes: tuple[Any, ...]) -> Sequence[Any]:
@@ -209,7 +203,7 @@ def cast_for_scope(operation: Operation, operands: Sequence[Any], attributes: tu
     targets = scope.casts(operation, kinds, attributes)
     if targets is None:
         return operands
-    return [o if t is None else _cast(o, t) for o, t in zip(operands, targets, strict=True)]
+    return [o if t is None else NEEDED.cast(o, t) for o, t in zip(operands, targets, strict=True)]
 
 
 def promote(operation: Operation, operands: list[Any]) -> list[Any]:
@@ -225,13 +219,15 @@ def promote(operation: Operation, operands: list[Any]) -> list[Any]:
             a_is_0d=not first.shape,
             b_is_0d=not second.shape,
         )
-        return [_cast(o, common) if isinstance(o, Tensor) and o._aval.dtype != common else o for o in operands]
+        return [NEEDED.cast(o, common) if isinstance(o, Tensor) and o._aval.dtype != common else o for o in operands]
     if len(tensors) == 1:
         scalar = next((operand for operand in operands if isinstance(operand, _SCALARS)), None)
         if scalar is not None:
             kind = next(kind for kind in (bool, int, float, complex) if isinstance(scalar, kind))
             common = promote_scalar(operation.name, tensors[0]._aval.dtype, kind, operation.promotion)
-            return [_cast(o, common) if isinstance(o, Tensor) and o._aval.dtype != common else o for o in operands]
+            return [
+                NEEDED.cast(o, common) if isinstance(o, Tensor) and o._aval.dtype != common else o for o in operands
+            ]
     elif operands and all(isinstance(operand, _SCALARS) for operand in operands):
         return promote(operation, [tensor_from_data(operands[0]), *operands[1:]])
     return operands

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.dtype import default_float, to_numpy_dtype
 from ..core.printing import PARAMETER_PREFIX
+from .annotations import DTypeLike, TensorLike
 from .naming import unique_name
 from .tensor import Tensor, adopt, tensor_from_data
+
+if TYPE_CHECKING:
+    from ..optimizer.regularizer import WeightDecay
 
 
 class Parameter(Tensor):
@@ -40,13 +44,13 @@ class Parameter(Tensor):
 
     def __init__(
         self,
-        data: Any = None,
-        dtype: Any = None,
+        data: TensorLike | None = None,
+        dtype: DTypeLike | None = None,
         *,
         name: str | None = None,
         trainable: bool = True,
         learning_rate: float = 1.0,
-        regularizer: Any = None,
+        regularizer: WeightDecay | None = None,
         need_clip: bool = True,
         do_model_average: bool = True,
         requires_grad: bool | None = None,

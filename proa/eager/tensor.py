@@ -29,7 +29,8 @@ from ..ir.recording.mode import Mode
 from ..ir.sizes.known import known_value, lose_sizes, mark_sizes, objects_held, sizes_held
 from ..ir.tiers import cupy_tier
 from ..ir.xla import started_jax
-from .annotations import DeviceLike, DTypeLike
+from .annotations import DeviceLike, DTypeLike, TensorLike
+from .convert import host_array as own_array
 
 _names = itertools.count()
 
@@ -86,8 +87,8 @@ class Tensor:
 
     def __init__(
         self,
-        data: Any = None,
-        dtype: Any = None,
+        data: TensorLike | None = None,
+        dtype: DTypeLike | None = None,
         place: DeviceLike | None = None,
         stop_gradient: bool = True,
     ) -> None:
@@ -385,7 +386,7 @@ class Tensor:
                 what, "only a tensor with one element can be converted to a Python number", f"x: {self._aval}",
                 "use any(), all() or an index",
             )  # fmt: skip
-        return np.asarray(self._read()).reshape(()).item()
+        return np.asarray(self._read()).item()
 
     def __bool__(self) -> bool:
         return bool(self._scalar("bool"))
@@ -456,7 +457,8 @@ class Tensor:
         if found is None and self._zeroed:
             from .backward.engine import zeros_of
 
-            found = self._grad = zeros_of(self._aval)
+            found = zeros_of(self._aval)
+            self._grad = found
         return found
 
     @grad.setter
@@ -704,14 +706,12 @@ def _without_symbols(data: Any) -> Any:
 
 def tensor_from_data(data: Any, dtype: DTypeLike | None = None, place: DeviceLike | None = None) -> Tensor:
     """A new tensor from host data: Python numbers and nested lists, NumPy or JAX arrays, anything with DLPack."""
-    from .convert import host_array
-
     target = LOCAL.place if place is None else parse_place(place)
     if LOCAL.segment.stepped:
         recorder.boundary()
     if LOCAL.segment.captures and (sizes := _sizes_in(data)) is not None:
         return mark_sizes(tensor_from_data(_without_symbols(data), dtype, place), sizes)
-    array = host_array(data, dtype, own=target is CPU)
+    array = own_array(data, dtype, own=target is CPU)
     if isinstance(array, np.ndarray):
         if not is_supported(array.dtype):
             raise type_error("to_tensor", f"no tensor has the data type {array.dtype}", type(data).__name__)

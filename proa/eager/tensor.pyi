@@ -14,6 +14,7 @@ from proa.distributed.meshes.mesh import ProcessMesh
 from proa.distributed.meshes.placement import Placement
 from proa.eager.annotations import AxisLike, DeviceLike, DTypeLike, Number, ShapeLike, SizesLike, TensorLike
 from proa.eager.backward.hooks import Hook, RemovableHandle
+from proa.nn.initializer import Initializer
 from proa.ops.create.storage import VarType
 
 class Tensor:
@@ -59,7 +60,11 @@ class Tensor:
     stop_gradient: builtins.bool
     __array_priority__: builtins.int
     def __init__(
-        self, data: Any = None, dtype: Any = None, place: DeviceLike | None = None, stop_gradient: builtins.bool = True
+        self,
+        data: TensorLike | None = None,
+        dtype: DTypeLike | None = None,
+        place: DeviceLike | None = None,
+        stop_gradient: builtins.bool = True,
     ) -> None: ...
     @property
     def shape(self) -> Size:
@@ -174,7 +179,7 @@ class Tensor:
     def __abs__(self, name: str | None = None) -> Tensor:
         """The absolute value of each element; of complex numbers, their modulus."""
     def __add__(self, y: Tensor | complex, name: str | None = None) -> Tensor: ...
-    def __and__(self, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    def __and__(self, y: Tensor | builtins.int, out: Tensor | None = None, name: str | None = None) -> Tensor:
         """The bits that both have; of booleans, logical and. `x & y` means the same."""
     __array_ufunc__: Any
     __c_dlpack_exchange_api__: Any
@@ -215,11 +220,11 @@ class Tensor:
     def __neg__(self, name: str | None = None) -> Tensor:
         """Each element with the other sign; `-x` means the same."""
     def __nonzero__(self) -> builtins.bool: ...
-    def __or__(self, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    def __or__(self, y: Tensor | builtins.int, out: Tensor | None = None, name: str | None = None) -> Tensor:
         """The bits that at least one of them has; of booleans, logical or. `x | y` means the same."""
     def __pos__(self, name: str | None = None) -> Tensor:
         """`+x`: the same tensor."""
-    def __pow__(self, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
+    def __pow__(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """`x` to the power `y`, element by element."""
     def __radd__(self, other: Any) -> Tensor: ...
     def __rand__(self, y: Any) -> Tensor: ...
@@ -242,7 +247,7 @@ class Tensor:
     def __truediv__(self, y: Tensor | complex, name: str | None = None) -> Tensor: ...
     def __tvm_ffi_env_stream__(self) -> Any:
         """RuntimeError: XLA does not hand out its streams."""
-    def __xor__(self, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    def __xor__(self, y: Tensor | builtins.int, out: Tensor | None = None, name: str | None = None) -> Tensor:
         """The bits that exactly one of them has; of booleans, exclusive or. `x ^ y` means the same."""
     def _bump_inplace_version(self) -> None:
         """Counts a change that was made from outside."""
@@ -300,9 +305,11 @@ class Tensor:
         """The number, not below 0, whose hyperbolic cosine is `x`; NaN below 1."""
     def acosh_(self, name: str | None = None) -> Tensor:
         """As `acosh`, in place: the tensor takes the result and is returned."""
-    def add(self, y: Any, name: str | None = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    def add(
+        self, y: Tensor | complex, name: str | None = None, *, alpha: Number = 1, out: Tensor | None = None
+    ) -> Tensor:
         """`x + alpha * y`, element by element."""
-    def add_(self, y: Any, name: str | None = None, *, alpha: Any = 1) -> Tensor:
+    def add_(self, y: Tensor | complex, name: str | None = None, *, alpha: Number = 1) -> Tensor:
         """As `add`, in place: the tensor takes the result and is returned."""
     def add_n(self, name: str | None = None) -> Tensor:
         """The sum of several tensors of one shape and type, element by element."""
@@ -315,7 +322,12 @@ class Tensor:
     ) -> Tensor:
         """As `addmm`, in place: the tensor takes the result and is returned."""
     def all(
-        self, axis: Any = None, keepdim: builtins.bool = False, name: str | None = None, *, out: Tensor | None = None
+        self,
+        axis: AxisLike | None = None,
+        keepdim: builtins.bool = False,
+        name: str | None = None,
+        *,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Whether all elements over some axes are true, that is not zero."""
     def allclose(
@@ -328,17 +340,32 @@ class Tensor:
     ) -> Tensor:
         """Whether all elements are close, as `isclose` judges."""
     def amax(
-        self, axis: Any = None, keepdim: builtins.bool = False, name: str | None = None, *, out: Tensor | None = None
+        self,
+        axis: AxisLike | None = None,
+        keepdim: builtins.bool = False,
+        name: str | None = None,
+        *,
+        out: Tensor | None = None,
     ) -> Tensor:
         """The largest element over some axes; equal ones share the gradient."""
     def amin(
-        self, axis: Any = None, keepdim: builtins.bool = False, name: str | None = None, *, out: Tensor | None = None
+        self,
+        axis: AxisLike | None = None,
+        keepdim: builtins.bool = False,
+        name: str | None = None,
+        *,
+        out: Tensor | None = None,
     ) -> Tensor:
         """The smallest element over some axes; equal ones share the gradient."""
     def angle(self, name: str | None = None) -> Tensor:
         """The angle of complex numbers, from -pi to pi; of real ones, 0 or pi."""
     def any(
-        self, axis: Any = None, keepdim: builtins.bool = False, name: str | None = None, *, out: Tensor | None = None
+        self,
+        axis: AxisLike | None = None,
+        keepdim: builtins.bool = False,
+        name: str | None = None,
+        *,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Whether any element over some axes is true, that is not zero."""
     def apply(self, func: Callable[[Tensor], Any]) -> Tensor:
@@ -421,47 +448,65 @@ class Tensor:
         self, x: Tensor, y: Tensor, beta: builtins.float = 1.0, alpha: builtins.float = 1.0, name: str | None = None
     ) -> Tensor:
         """As `baddbmm`, in place: the tensor takes the result and is returned."""
-    def bernoulli_(self, p: Any = 0.5, name: str | None = None) -> Tensor:
+    def bernoulli_(self, p: Number = 0.5, name: str | None = None) -> Tensor:
         """Fills `x` with ones, each with probability `p`, and zeros, and returns it."""
     def bfloat16(self) -> Tensor:
         """The numbers as bfloat16; the tensor itself if they are that already."""
-    def bincount(self, weights: Tensor | None = None, minlength: Any = 0, name: str | None = None) -> Tensor:
+    def bincount(
+        self, weights: Tensor | None = None, minlength: builtins.int | Tensor = 0, name: str | None = None
+    ) -> Tensor:
         """How often each of the numbers 0, 1, 2 … occurs in a vector."""
-    def bitwise_and(self, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    def bitwise_and(self, y: Tensor | builtins.int, out: Tensor | None = None, name: str | None = None) -> Tensor:
         """The bits that both have; of booleans, logical and. `x & y` means the same."""
-    def bitwise_and_(self, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    def bitwise_and_(self, y: Tensor | builtins.int, out: Tensor | None = None, name: str | None = None) -> Tensor:
         """As `bitwise_and`, in place: the tensor takes the result and is returned."""
     def bitwise_invert(self, out: Tensor | None = None, name: str | None = None) -> Tensor:
         """All bits turned; of booleans, logical not. `~x` means the same."""
     def bitwise_invert_(self, out: Tensor | None = None, name: str | None = None) -> Tensor:
         """As `bitwise_invert`, in place: the tensor takes the result and is returned."""
     def bitwise_left_shift(
-        self, y: Any, is_arithmetic: builtins.bool = True, out: Tensor | None = None, name: str | None = None
+        self,
+        y: Tensor | builtins.int,
+        is_arithmetic: builtins.bool = True,
+        out: Tensor | None = None,
+        name: str | None = None,
     ) -> Tensor:
         """`x << y`; 0 where `y` is negative or as large as the number of bits."""
     def bitwise_left_shift_(
-        self, y: Any, is_arithmetic: builtins.bool = True, out: Tensor | None = None, name: str | None = None
+        self,
+        y: Tensor | builtins.int,
+        is_arithmetic: builtins.bool = True,
+        out: Tensor | None = None,
+        name: str | None = None,
     ) -> Tensor:
         """As `bitwise_left_shift`, in place: the tensor takes the result and is returned."""
     def bitwise_not(self, out: Tensor | None = None, name: str | None = None) -> Tensor:
         """All bits turned; of booleans, logical not. `~x` means the same."""
     def bitwise_not_(self, out: Tensor | None = None, name: str | None = None) -> Tensor:
         """As `bitwise_not`, in place: the tensor takes the result and is returned."""
-    def bitwise_or(self, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    def bitwise_or(self, y: Tensor | builtins.int, out: Tensor | None = None, name: str | None = None) -> Tensor:
         """The bits that at least one of them has; of booleans, logical or. `x | y` means the same."""
-    def bitwise_or_(self, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    def bitwise_or_(self, y: Tensor | builtins.int, out: Tensor | None = None, name: str | None = None) -> Tensor:
         """As `bitwise_or`, in place: the tensor takes the result and is returned."""
     def bitwise_right_shift(
-        self, y: Any, is_arithmetic: builtins.bool = True, out: Tensor | None = None, name: str | None = None
+        self,
+        y: Tensor | builtins.int,
+        is_arithmetic: builtins.bool = True,
+        out: Tensor | None = None,
+        name: str | None = None,
     ) -> Tensor:
         """`x >> y`, filled with the sign, or with zeros."""
     def bitwise_right_shift_(
-        self, y: Any, is_arithmetic: builtins.bool = True, out: Tensor | None = None, name: str | None = None
+        self,
+        y: Tensor | builtins.int,
+        is_arithmetic: builtins.bool = True,
+        out: Tensor | None = None,
+        name: str | None = None,
     ) -> Tensor:
         """As `bitwise_right_shift`, in place: the tensor takes the result and is returned."""
-    def bitwise_xor(self, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    def bitwise_xor(self, y: Tensor | builtins.int, out: Tensor | None = None, name: str | None = None) -> Tensor:
         """The bits that exactly one of them has; of booleans, exclusive or. `x ^ y` means the same."""
-    def bitwise_xor_(self, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    def bitwise_xor_(self, y: Tensor | builtins.int, out: Tensor | None = None, name: str | None = None) -> Tensor:
         """As `bitwise_xor`, in place: the tensor takes the result and is returned."""
     @property
     def block(self) -> Any:
@@ -472,7 +517,7 @@ class Tensor:
         """Products of two batches of matrices, one by one; nothing is broadcast."""
     def bool(self) -> Tensor:
         """The numbers as bool; the tensor itself if they are that already."""
-    def broadcast_shape(self, y_shape: Any) -> list[builtins.int]:
+    def broadcast_shape(self, y_shape: Sequence[builtins.int]) -> list[builtins.int]:
         """The shape that two shapes broadcast to."""
     def broadcast_shapes(self, *shapes: Any) -> list[builtins.int]:
         """The shape that any number of shapes broadcast to."""
@@ -496,7 +541,7 @@ class Tensor:
         """A new tensor with the numbers of `x` in another type."""
     def cast_(self, dtype: DTypeLike | None) -> Tensor:
         """As `cast`, in place: the tensor takes the result and is returned."""
-    def cauchy_(self, loc: Any = 0, scale: Any = 1, name: str | None = None) -> Tensor:
+    def cauchy_(self, loc: Number = 0, scale: Number = 1, name: str | None = None) -> Tensor:
         """Fills `x` with numbers from a Cauchy distribution and returns it."""
     def cdist(
         self,
@@ -522,13 +567,27 @@ class Tensor:
         """The inverse of a matrix, given the factor that `cholesky` makes of it."""
     def cholesky_solve(self, y: Tensor, upper: builtins.bool = False, name: str | None = None) -> Tensor:
         """The solution of `A z = x`, given the factor of `A` that `cholesky` makes."""
-    def chunk(self, chunks: Any, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
+    def chunk(self, chunks: builtins.int, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
         """A tensor cut along an axis into equal parts."""
-    def clamp(self, min: Any = None, max: Any = None, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
+    def clamp(
+        self,
+        min: Number | None = None,
+        max: Number | None = None,
+        name: str | None = None,
+        *,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """Every element moved into the range from `min` to `max`."""
     def clamp_(self, min: Number | None = None, max: Number | None = None, name: str | None = None) -> Tensor:
         """As `paddle.clip`, in place: `x` takes the result, in its own type, and is returned."""
-    def clip(self, min: Any = None, max: Any = None, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
+    def clip(
+        self,
+        min: Number | None = None,
+        max: Number | None = None,
+        name: str | None = None,
+        *,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """Every element moved into the range from `min` to `max`."""
     def clip_(self, min: Number | None = None, max: Number | None = None, name: str | None = None) -> Tensor:
         """As `paddle.clip`, in place: `x` takes the result, in its own type, and is returned."""
@@ -548,7 +607,7 @@ class Tensor:
         """The numbers as complex64; the tensor itself if they are that already."""
     def concat(self, axis: AxisLike = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Tensors joined along an existing axis."""
-    def cond(self, p: Any = None, name: str | None = None) -> Tensor:
+    def cond(self, p: builtins.float | str | None = None, name: str | None = None) -> Tensor:
         """The condition number: the norm of matrices times the norm of their inverses."""
     def conj(self, name: str | None = None) -> Tensor:
         """The complex conjugate of each element; real numbers stay as they are."""
@@ -592,7 +651,7 @@ class Tensor:
         name: str | None = None,
         attr: Any = None,
         is_bias: builtins.bool = False,
-        default_initializer: Any = None,
+        default_initializer: Initializer | None = None,
     ) -> Any:
         """A new parameter; the same as `paddle.create_parameter`."""
     @staticmethod
@@ -613,19 +672,31 @@ class Tensor:
     ) -> tuple[Tensor, Tensor]:
         """The smallest element so far along an axis, and its position."""
     def cumprod(
-        self, dim: Any = None, *, dtype: Any = None, out: Tensor | None = None, name: str | None = None
+        self,
+        dim: builtins.int | None = None,
+        *,
+        dtype: DTypeLike | None = None,
+        out: Tensor | None = None,
+        name: str | None = None,
     ) -> Tensor:
         """Running products along an axis."""
     def cumprod_(self, dim: AxisLike | None = None, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
         """As `paddle.cumprod`, in place: `x` takes the result and is returned."""
     def cumsum(
-        self, axis: Any = None, dtype: Any = None, name: str | None = None, *, out: Tensor | None = None
+        self,
+        axis: builtins.int | None = None,
+        dtype: DTypeLike | None = None,
+        name: str | None = None,
+        *,
+        out: Tensor | None = None,
     ) -> Tensor:
         """Running sums along an axis. Booleans and integers give int64."""
-    def cumsum_(self, axis: AxisLike | None = None, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
+    def cumsum_(
+        self, axis: builtins.int | None = None, dtype: DTypeLike | None = None, name: str | None = None
+    ) -> Tensor:
         """As `paddle.cumsum`, in place: `x` takes the result and is returned. Numbers keep their type unless another is named."""
     def cumulative_trapezoid(
-        self, x: Tensor | None = None, dx: Any = None, axis: builtins.int = -1, name: str | None = None
+        self, x: Tensor | None = None, dx: Number | None = None, axis: builtins.int = -1, name: str | None = None
     ) -> Tensor:
         """The area under the polygon through `y`, up to each point but the first."""
     @property
@@ -683,22 +754,32 @@ class Tensor:
     def dist(self, y: Tensor, p: builtins.float = 2, name: str | None = None) -> Tensor:
         """The `p`-norm of `x - y`."""
     def div(
-        self, y: Any, name: str | None = None, *, rounding_mode: str | None = None, out: Tensor | None = None
+        self,
+        y: Tensor | complex,
+        name: str | None = None,
+        *,
+        rounding_mode: str | None = None,
+        out: Tensor | None = None,
     ) -> Tensor:
         """`x / y`, element by element."""
-    def div_(self, y: Any, name: str | None = None, *, rounding_mode: str | None = None) -> Tensor:
+    def div_(self, y: Tensor | complex, name: str | None = None, *, rounding_mode: str | None = None) -> Tensor:
         """As `div`, in place: the tensor takes the result and is returned."""
     def divide(
-        self, y: Any, name: str | None = None, *, rounding_mode: str | None = None, out: Tensor | None = None
+        self,
+        y: Tensor | complex,
+        name: str | None = None,
+        *,
+        rounding_mode: str | None = None,
+        out: Tensor | None = None,
     ) -> Tensor:
         """`x / y`, element by element."""
-    def divide_(self, y: Any, name: str | None = None, *, rounding_mode: str | None = None) -> Tensor:
+    def divide_(self, y: Tensor | complex, name: str | None = None, *, rounding_mode: str | None = None) -> Tensor:
         """As `divide`, in place: the tensor takes the result and is returned."""
     def dot(self, y: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The sum of the products of two vectors, or of each row of two matrices."""
     def double(self) -> Tensor:
         """The numbers as float64; the tensor itself if they are that already."""
-    def dsplit(self, num_or_indices: Any, name: str | None = None) -> list[Tensor]:
+    def dsplit(self, num_or_indices: AxisLike, name: str | None = None) -> list[Tensor]:
         """A tensor cut along the third axis; see `tensor_split`."""
     def eig(self, name: str | None = None) -> tuple[Tensor, Tensor]:
         """Eigenvalues and eigenvectors of square matrices."""
@@ -746,12 +827,12 @@ class Tensor:
         """`exp(x) - 1`, exact near 0 as well."""
     def expm1_(self, name: str | None = None) -> Tensor:
         """As `expm1`, in place: the tensor takes the result and is returned."""
-    def exponential_(self, lam: Any = 1.0, name: str | None = None) -> Tensor:
+    def exponential_(self, lam: Number = 1.0, name: str | None = None) -> Tensor:
         """Fills `x` with numbers from an exponential distribution and returns it."""
-    def fill_(self, value: Any) -> Tensor:
+    def fill_(self, value: Number) -> Tensor:
         """Sets every element to a number and returns the tensor."""
     def fill_diagonal_(
-        self, value: Any, offset: builtins.int = 0, wrap: builtins.bool = False, name: str | None = None
+        self, value: Number, offset: builtins.int = 0, wrap: builtins.bool = False, name: str | None = None
     ) -> Tensor:
         """Puts a number on a diagonal and returns the tensor."""
     def fill_diagonal_tensor(
@@ -772,9 +853,9 @@ class Tensor:
         name: str | None = None,
     ) -> Tensor:
         """As `fill_diagonal_tensor`, in place: the tensor takes the result and is returned."""
-    def flatten(self, start_axis: Any = 0, stop_axis: Any = -1, name: str | None = None) -> Tensor:
+    def flatten(self, start_axis: builtins.int = 0, stop_axis: builtins.int = -1, name: str | None = None) -> Tensor:
         """A tensor with some neighbouring axes merged into one; the result shares memory with `x`."""
-    def flatten_(self, start_axis: Any = 0, stop_axis: Any = -1, name: str | None = None) -> Tensor:
+    def flatten_(self, start_axis: builtins.int = 0, stop_axis: builtins.int = -1, name: str | None = None) -> Tensor:
         """As `paddle.flatten`, in place: `x` itself gets the other shape and is returned."""
     def flip(self, axis: AxisLike | None, name: str | None = None) -> Tensor:
         """A tensor with the order of elements along some axes reversed."""
@@ -790,13 +871,13 @@ class Tensor:
         """Each element rounded down to a whole number."""
     def floor_(self, name: str | None = None) -> Tensor:
         """As `floor`, in place: the tensor takes the result and is returned."""
-    def floor_divide(self, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
+    def floor_divide(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The quotient rounded down."""
     def floor_divide_(self, y: TensorLike) -> Tensor:
         """As `floor_divide`, in place: the tensor takes the result and is returned."""
-    def floor_mod(self, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
+    def floor_mod(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """What a division that rounds down leaves; it has the sign of `y`."""
-    def floor_mod_(self, y: Any, name: str | None = None) -> Tensor:
+    def floor_mod_(self, y: Tensor | complex, name: str | None = None) -> Tensor:
         """As `floor_mod`, in place: the tensor takes the result and is returned."""
     def fmax(self, y: Tensor | complex, name: str | None = None) -> Tensor:
         """The larger of each pair, or the one that is not NaN. At ties the gradient goes to `x`."""
@@ -810,7 +891,7 @@ class Tensor:
         """Mantissa and exponent of each element, so that `x = mantissa * 2 ** exponent`."""
     def full_like(
         self,
-        fill_value: Any,
+        fill_value: Number | complex | builtins.bool,
         dtype: DTypeLike | None = None,
         name: str | None = None,
         *,
@@ -843,7 +924,7 @@ class Tensor:
         """As `gcd`, in place: the tensor takes the result and is returned."""
     def ge(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Whether `x >= y`, element by element."""
-    def geometric_(self, probs: Any, name: str | None = None) -> Tensor:
+    def geometric_(self, probs: Number, name: str | None = None) -> Tensor:
         """Fills `x` with the numbers of trials up to the first success (1, 2, …) and returns it."""
     def get_device(self) -> builtins.int:
         """The number of the tensor's device; -1 on the CPU."""
@@ -880,7 +961,7 @@ class Tensor:
         """The step function: 0 for negative `x`, 1 for positive, `y` at zero. NaN is not positive, so it gives 0."""
     def histogram(
         self,
-        bins: Any = 100,
+        bins: builtins.int | Tensor = 100,
         min: Number = 0.0,
         max: Number = 0.0,
         weight: Tensor | None = None,
@@ -889,12 +970,12 @@ class Tensor:
     ) -> Tensor:
         """How many elements lie in each of a number of equal intervals."""
     def histogram_bin_edges(
-        self, bins: Any = 100, min: Number = 0.0, max: Number = 0.0, name: str | None = None
+        self, bins: builtins.int | Tensor = 100, min: Number = 0.0, max: Number = 0.0, name: str | None = None
     ) -> Tensor:
         """The edges of equal intervals."""
     def histogramdd(
         self,
-        bins: Any = 10,
+        bins: builtins.int | Sequence[builtins.int] | Sequence[Tensor] = 10,
         ranges: Sequence[builtins.float] | None = None,
         density: builtins.bool = False,
         weights: Tensor | None = None,
@@ -903,7 +984,7 @@ class Tensor:
         """Counts of points in a grid, and the edges of the grid."""
     def householder_product(self, tau: Tensor, name: str | None = None) -> Tensor:
         """The first columns of a product of reflections `H1 H2 … Hk`."""
-    def hsplit(self, num_or_indices: Any, name: str | None = None) -> list[Tensor]:
+    def hsplit(self, num_or_indices: AxisLike, name: str | None = None) -> list[Tensor]:
         """A tensor cut along the second axis, or the first if it has one only; see `tensor_split`."""
     def hypot(self, y: Tensor, name: str | None = None) -> Tensor:
         """The length of the hypotenuse, `sqrt(x * x + y * y)`, without overflow on the way."""
@@ -921,7 +1002,7 @@ class Tensor:
         """`exp(-|x|) * i1(x)`, which does not overflow."""
     def imag(self, name: str | None = None) -> Tensor:
         """The imaginary part of complex numbers; it shares memory with `x`."""
-    def increment(self, value: Any = 1.0, name: str | None = None) -> Tensor:
+    def increment(self, value: builtins.float = 1.0, name: str | None = None) -> Tensor:
         """Adds a number to the one element of `x`, in place."""
     def index_add(
         self,
@@ -938,9 +1019,9 @@ class Tensor:
         self, index: Tensor, axis: AxisLike | None, value: Tensor, alpha: Number = 1, name: str | None = None
     ) -> Tensor:
         """As `index_add`, in place: the tensor takes the result and is returned."""
-    def index_fill(self, index: Tensor, axis: AxisLike | None, value: Any, name: str | None = None) -> Tensor:
+    def index_fill(self, index: Tensor, axis: AxisLike | None, value: Number, name: str | None = None) -> Tensor:
         """A tensor with one number in the slices that `index` names."""
-    def index_fill_(self, index: Tensor, axis: AxisLike | None, value: Any, name: str | None = None) -> Tensor:
+    def index_fill_(self, index: Tensor, axis: AxisLike | None, value: Number, name: str | None = None) -> Tensor:
         """As `index_fill`, in place: the tensor takes the result and is returned."""
     def index_put(
         self, indices: Any, value: Tensor, accumulate: builtins.bool = False, name: str | None = None
@@ -987,7 +1068,7 @@ class Tensor:
         """Whether a tensor has a floating type."""
     def is_integer(self) -> builtins.bool:
         """Whether a tensor has an integer type; bool is none."""
-    def is_same(self, other: Any) -> builtins.bool:
+    def is_same(self, other: Tensor) -> builtins.bool:
         """Whether two names stand for one tensor."""
     def is_same_shape(self, y: Tensor) -> builtins.bool:
         """Whether two tensors, sparse or dense, have the same shape."""
@@ -1028,14 +1109,14 @@ class Tensor:
         """Whether each element has no imaginary part; true for all real numbers."""
     def istft(
         self,
-        n_fft: Any,
-        hop_length: Any = None,
-        win_length: Any = None,
+        n_fft: builtins.int,
+        hop_length: builtins.int | None = None,
+        win_length: builtins.int | None = None,
         window: Tensor | None = None,
         center: builtins.bool = True,
         normalized: builtins.bool = False,
         onesided: builtins.bool = True,
-        length: Any = None,
+        length: builtins.int | None = None,
         return_complex: builtins.bool = False,
         name: str | None = None,
     ) -> Tensor:
@@ -1043,7 +1124,7 @@ class Tensor:
     def kron(self, y: Tensor, name: str | None = None) -> Tensor:
         """The Kronecker product: every element of `x` times all of `y`, as blocks."""
     def kthvalue(
-        self, k: Any, axis: AxisLike | None = None, keepdim: builtins.bool = False, name: str | None = None
+        self, k: builtins.int, axis: AxisLike | None = None, keepdim: builtins.bool = False, name: str | None = None
     ) -> tuple[Tensor, Tensor]:
         """The `k`-th smallest element along an axis, and its position."""
     @property
@@ -1061,9 +1142,9 @@ class Tensor:
         """Whether `x <= y`, element by element."""
     def leaky_relu_(self, negative_slope: builtins.float = 0.01, name: str | None = None) -> Tensor:
         """As `leaky_relu`, in place: the tensor takes the result and is returned."""
-    def lerp(self, y: Tensor, weight: Any, name: str | None = None) -> Tensor:
+    def lerp(self, y: Tensor, weight: Number, name: str | None = None) -> Tensor:
         """Between `x` (weight 0) and `y` (weight 1): `x + weight * (y - x)`."""
-    def lerp_(self, y: Tensor, weight: Any, name: str | None = None) -> Tensor:
+    def lerp_(self, y: Tensor, weight: Number, name: str | None = None) -> Tensor:
         """As `lerp`, in place: the tensor takes the result and is returned."""
     def less(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Whether `x < y`, element by element."""
@@ -1153,9 +1234,9 @@ class Tensor:
     @property
     def mT(self) -> Tensor:
         """The tensor with its last two axes exchanged; the result shares memory with it."""
-    def masked_fill(self, mask: Tensor, value: Any, name: str | None = None) -> Tensor:
+    def masked_fill(self, mask: Tensor, value: Number, name: str | None = None) -> Tensor:
         """`value` where the mask is true, else `x`."""
-    def masked_fill_(self, mask: Tensor, value: Any, name: str | None = None) -> Tensor:
+    def masked_fill_(self, mask: Tensor, value: Number, name: str | None = None) -> Tensor:
         """As `masked_fill`, in place: the tensor takes the result and is returned."""
     def masked_scatter(self, mask: Tensor, value: Tensor, name: str | None = None) -> Tensor:
         """`x` with the elements of `value`, one after the other, where the mask is true."""
@@ -1183,11 +1264,11 @@ class Tensor:
         """The larger of each pair; NaN if one of them is NaN. Equal ones share the gradient."""
     def mean(
         self,
-        axis: Any = None,
+        axis: AxisLike | None = None,
         keepdim: builtins.bool = False,
         name: str | None = None,
         *,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         out: Tensor | None = None,
     ) -> Tensor:
         """The average over some axes, in the type of `x`."""
@@ -1207,15 +1288,20 @@ class Tensor:
         """The smaller of each pair; NaN if one of them is NaN. Equal ones share the gradient."""
     def mm(self, mat2: Tensor, name: str | None = None) -> Tensor:
         """The matrix product; `matmul` without its flags."""
-    def mod(self, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
+    def mod(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """What a division that rounds down leaves; it has the sign of `y`."""
-    def mod_(self, y: Any, name: str | None = None) -> Tensor:
+    def mod_(self, y: Tensor | complex, name: str | None = None) -> Tensor:
         """As `mod`, in place: the tensor takes the result and is returned."""
     def mode(
         self, axis: builtins.int = -1, keepdim: builtins.bool = False, name: str | None = None
     ) -> tuple[Tensor, Tensor]:
         """The commonest element along an axis, and its last position."""
-    def moveaxis(self, source: Any, destination: Any, name: str | None = None) -> Tensor:
+    def moveaxis(
+        self,
+        source: builtins.int | Sequence[builtins.int],
+        destination: builtins.int | Sequence[builtins.int],
+        name: str | None = None,
+    ) -> Tensor:
         """A tensor with some axes moved to other places, the rest in order; the result shares memory with `x`."""
     def msort(self, *, out: Tensor | None = None) -> Tensor:
         """The elements in order along the first axis."""
@@ -1303,7 +1389,7 @@ class Tensor:
     def new_full(
         self,
         size: SizesLike,
-        fill_value: Any,
+        fill_value: Number | complex | builtins.bool,
         *,
         dtype: DTypeLike | None = None,
         device: DeviceLike | None = None,
@@ -1339,11 +1425,11 @@ class Tensor:
         """Positions of the elements that are not zero."""
     def norm(
         self,
-        p: Any = None,
-        axis: Any = None,
+        p: builtins.float | str | None = None,
+        axis: AxisLike | None = None,
         keepdim: builtins.bool = False,
         out: Tensor | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         name: str | None = None,
     ) -> Tensor:
         """The length of vectors, or the norm of matrices."""
@@ -1393,11 +1479,11 @@ class Tensor:
         name: str | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Principal components: `svd_lowrank` of `x` less the mean of its rows."""
-    def permute(self, dims: Any) -> Tensor:
+    def permute(self, dims: Sequence[builtins.int] | builtins.int) -> Tensor:
         """A tensor with its axes in another order; the result shares memory with it."""
     def pin_memory(self, blocking: builtins.bool = True) -> Tensor:
         """The tensor itself: transfers to a device need no pinned memory here."""
-    def pinv(self, rcond: Any = 1e-15, hermitian: builtins.bool = False, name: str | None = None) -> Tensor:
+    def pinv(self, rcond: Number = 1e-15, hermitian: builtins.bool = False, name: str | None = None) -> Tensor:
         """The pseudo-inverse: the inverse on what `x` reaches, zero elsewhere."""
     @property
     def placements(self) -> list[Placement] | None:
@@ -1408,18 +1494,18 @@ class Tensor:
         """The derivative number `n` of `digamma`, for positive `x`."""
     def polygamma_(self, n: builtins.int, name: str | None = None) -> Tensor:
         """As `polygamma`, in place: the tensor takes the result and is returned."""
-    def pow(self, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
+    def pow(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """`x` to the power `y`, element by element."""
-    def pow_(self, y: Any, name: str | None = None) -> Tensor:
+    def pow_(self, y: Tensor | complex, name: str | None = None) -> Tensor:
         """As `pow`, in place: the tensor takes the result and is returned."""
     @property
     def process_mesh(self) -> ProcessMesh | None:
         """The mesh that the tensor lies on, or None."""
     def prod(
         self,
-        axis: Any = None,
+        axis: AxisLike | None = None,
         keepdim: builtins.bool = False,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         out: Tensor | None = None,
         name: str | None = None,
     ) -> Tensor:
@@ -1427,7 +1513,7 @@ class Tensor:
     def put_along_axis(
         self,
         indices: Tensor,
-        values: Any,
+        values: Number,
         axis: AxisLike | None,
         reduce: str = "assign",
         include_self: builtins.bool = True,
@@ -1437,7 +1523,7 @@ class Tensor:
     def put_along_axis_(
         self,
         indices: Tensor,
-        values: Any,
+        values: Number,
         axis: AxisLike | None,
         reduce: str = "assign",
         include_self: builtins.bool = True,
@@ -1448,7 +1534,7 @@ class Tensor:
         """`x = Q R` with orthonormal columns in `Q` and `R` upper triangular."""
     def quantile(
         self,
-        q: Any,
+        q: Number | Sequence[builtins.float],
         axis: AxisLike | None = None,
         keepdim: builtins.bool = False,
         interpolation: str = "linear",
@@ -1460,10 +1546,14 @@ class Tensor:
     def rad2deg(self, name: str | None = None) -> Tensor:
         """Angles in radians as degrees; integers give the default floating type."""
     def randint_like(
-        self, low: Any = 0, high: Any = None, dtype: DTypeLike | None = None, name: str | None = None
+        self,
+        low: builtins.int | Tensor = 0,
+        high: builtins.int | Tensor | None = None,
+        dtype: DTypeLike | None = None,
+        name: str | None = None,
     ) -> Tensor:
         """Integers drawn uniformly from [low, high), in the shape of a tensor."""
-    def random_(self, from_: Any = 0, to: Any = None, *, generator: None = None) -> Tensor:
+    def random_(self, from_: builtins.int = 0, to: builtins.int | None = None, *, generator: None = None) -> Tensor:
         """Fills `x` with integers drawn uniformly and returns it."""
     def rank(self) -> Tensor:
         """The number of axes of a tensor, as an int32 tensor."""
@@ -1483,9 +1573,9 @@ class Tensor:
         """Calls a function in every backward pass that reaches this tensor."""
     def relu_(self, name: str | None = None) -> Tensor:
         """As `relu`, in place: the tensor takes the result and is returned."""
-    def remainder(self, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
+    def remainder(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """What a division that rounds down leaves; it has the sign of `y`."""
-    def remainder_(self, y: Any, name: str | None = None) -> Tensor:
+    def remainder_(self, y: Tensor | complex, name: str | None = None) -> Tensor:
         """As `remainder`, in place: the tensor takes the result and is returned."""
     def renorm(self, p: builtins.float, axis: builtins.int, max_norm: builtins.float) -> Tensor:
         """Every slice along an axis whose norm is too large scaled down to `max_norm`."""
@@ -1495,7 +1585,7 @@ class Tensor:
         """The tensor repeated as a whole along its axes; see `tile`."""
     def repeat_interleave(
         self,
-        repeats: Any,
+        repeats: builtins.int | Tensor,
         axis: AxisLike | None = None,
         name: str | None = None,
         *,
@@ -1514,7 +1604,7 @@ class Tensor:
         """Lets a result of an operation keep its gradient in `.grad`, as leaves do anyway."""
     def reverse(self, axis: AxisLike | None, name: str | None = None) -> Tensor:
         """A tensor with the order of elements along some axes reversed."""
-    def roll(self, shifts: Any, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
+    def roll(self, shifts: AxisLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
         """A tensor moved along axes; what falls off one end comes in at the other."""
     def rot90(self, k: builtins.int = 1, axes: Sequence[builtins.int] = (0, 1), name: str | None = None) -> Tensor:
         """A tensor turned by 90 degrees in the plane of two axes."""
@@ -1530,8 +1620,8 @@ class Tensor:
         """As `rsqrt`, in place: the tensor takes the result and is returned."""
     def scale(
         self,
-        scale: Any = 1.0,
-        bias: Any = 0.0,
+        scale: Number = 1.0,
+        bias: Number = 0.0,
         bias_after_scale: builtins.bool = True,
         act: str | None = None,
         name: str | None = None,
@@ -1539,8 +1629,8 @@ class Tensor:
         """`x * scale + bias`, or `(x + bias) * scale`; an integer tensor stays one."""
     def scale_(
         self,
-        scale: Any = 1.0,
-        bias: Any = 0.0,
+        scale: Number = 1.0,
+        bias: Number = 0.0,
         bias_after_scale: builtins.bool = True,
         act: str | None = None,
         name: str | None = None,
@@ -1576,7 +1666,9 @@ class Tensor:
         self, dim: AxisLike, index: Tensor, src: Tensor, reduce: str, *, include_self: builtins.bool = True
     ) -> Tensor:
         """A tensor combined with the elements of `src` where `index` points along an axis."""
-    def select_scatter(self, values: Tensor, axis: AxisLike | None, index: Any, name: str | None = None) -> Tensor:
+    def select_scatter(
+        self, values: Tensor, axis: AxisLike | None, index: builtins.int | Tensor, name: str | None = None
+    ) -> Tensor:
         """`x` with another tensor as one of its slices."""
     def set_(
         self,
@@ -1591,7 +1683,7 @@ class Tensor:
         """Raises NotImplementedError: tensors hold numbers."""
     def set_tensor(self, value: Tensor) -> None:
         """The tensor becomes another name of `value`; see `reconstruct_from_`."""
-    def set_value(self, value: Any) -> None:
+    def set_value(self, value: TensorLike) -> None:
         """Gives the tensor other numbers of the same shape and type. Neither its history nor its version changes."""
     def set_vocab(self, value: Any) -> None:
         """Raises NotImplementedError: tensors hold numbers."""
@@ -1623,10 +1715,21 @@ class Tensor:
         """The hyperbolic sine of each element."""
     def sinh_(self, name: str | None = None) -> Tensor:
         """As `sinh`, in place: the tensor takes the result and is returned."""
-    def slice(self, axes: AxisLike, starts: Any, ends: Any) -> Tensor:
+    def slice(
+        self,
+        axes: AxisLike,
+        starts: Sequence[builtins.int | Tensor] | Tensor,
+        ends: Sequence[builtins.int | Tensor] | Tensor,
+    ) -> Tensor:
         """The part of a tensor between two positions along some axes; it shares memory with the tensor."""
     def slice_scatter(
-        self, value: Tensor, axes: AxisLike, starts: Any, ends: Any, strides: SizesLike, name: str | None = None
+        self,
+        value: Tensor,
+        axes: AxisLike,
+        starts: Sequence[builtins.int | Tensor] | Tensor,
+        ends: Sequence[builtins.int | Tensor] | Tensor,
+        strides: SizesLike,
+        name: str | None = None,
     ) -> Tensor:
         """`x` with another tensor as the part from `starts` to `ends` along some axes."""
     def slogdet(self, name: str | None = None) -> Tensor:
@@ -1635,7 +1738,7 @@ class Tensor:
         self, dim: builtins.int | None = None, dtype: DTypeLike | None = None, *, out: Tensor | None = None
     ) -> Tensor:
         """`exp(x) / sum(exp(x))` along an axis; see `nn.functional.softmax`."""
-    def softmax_(self, axis: builtins.int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
+    def softmax_(self, axis: builtins.int = -1, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
         """As `softmax`, in place: the tensor takes the result and is returned."""
     def solve(
         self, y: Tensor, left: builtins.bool = True, name: str | None = None, *, out: Tensor | None = None
@@ -1651,9 +1754,14 @@ class Tensor:
         """The elements in order along an axis; NaN counts as largest."""
     def sparse_dim(self) -> builtins.int:
         """How many dimensions are sparse."""
-    def split(self, num_or_sections: Any, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
+    def split(
+        self,
+        num_or_sections: builtins.int | Sequence[builtins.int | Tensor],
+        axis: AxisLike = 0,
+        name: str | None = None,
+    ) -> list[Tensor]:
         """A tensor cut along an axis."""
-    def split_with_sizes(self, split_sizes: Any, dim: AxisLike = 0) -> list[Tensor]:
+    def split_with_sizes(self, split_sizes: Sequence[builtins.int], dim: AxisLike = 0) -> list[Tensor]:
         """The tensor cut along an axis into parts of the given sizes."""
     def sqrt(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The square root of each element; NaN for negative numbers."""
@@ -1683,9 +1791,9 @@ class Tensor:
         """The standard deviation over some axes."""
     def stft(
         self,
-        n_fft: Any,
-        hop_length: Any = None,
-        win_length: Any = None,
+        n_fft: builtins.int,
+        hop_length: builtins.int | None = None,
+        win_length: builtins.int | None = None,
         window: Tensor | None = None,
         center: builtins.bool = True,
         pad_mode: str = "reflect",
@@ -1697,24 +1805,33 @@ class Tensor:
     def stride(self, dim: builtins.int | None = None) -> Any:
         """How many elements lie between neighbours along an axis, or a list of that for all of them."""
     def strided_slice(
-        self, axes: AxisLike, starts: Any, ends: Any, strides: SizesLike, name: str | None = None
+        self,
+        axes: AxisLike,
+        starts: Sequence[builtins.int | Tensor] | Tensor,
+        ends: Sequence[builtins.int | Tensor] | Tensor,
+        strides: SizesLike,
+        name: str | None = None,
     ) -> Tensor:
         """Every n-th element between two positions along some axes; it shares memory with `x`."""
     @property
     def strides(self) -> list[builtins.int]:
         """Elements between neighbours along each axis, as Paddle's memory has them."""
-    def sub(self, y: Any, name: str | None = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    def sub(
+        self, y: Tensor | complex, name: str | None = None, *, alpha: Number = 1, out: Tensor | None = None
+    ) -> Tensor:
         """`x - alpha * y`, element by element."""
-    def sub_(self, y: Any, name: str | None = None, *, alpha: Any = 1) -> Tensor:
+    def sub_(self, y: Tensor | complex, name: str | None = None, *, alpha: Number = 1) -> Tensor:
         """As `sub`, in place: the tensor takes the result and is returned."""
-    def subtract(self, y: Any, name: str | None = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    def subtract(
+        self, y: Tensor | complex, name: str | None = None, *, alpha: Number = 1, out: Tensor | None = None
+    ) -> Tensor:
         """`x - alpha * y`, element by element."""
-    def subtract_(self, y: Any, name: str | None = None, *, alpha: Any = 1) -> Tensor:
+    def subtract_(self, y: Tensor | complex, name: str | None = None, *, alpha: Number = 1) -> Tensor:
         """As `subtract`, in place: the tensor takes the result and is returned."""
     def sum(
         self,
-        axis: Any = None,
-        dtype: Any = None,
+        axis: AxisLike | None = None,
+        dtype: DTypeLike | builtins.bool | None = None,
         keepdim: builtins.bool = False,
         name: str | None = None,
         *,
@@ -1725,9 +1842,9 @@ class Tensor:
         self, q: builtins.int | None = None, niter: builtins.int = 2, M: Tensor | None = None, name: str | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
         """The largest singular values of a matrix with their vectors, nearly."""
-    def swapaxes(self, perm: Any, *axes: Any, name: str | None = None) -> Tensor:
+    def swapaxes(self, perm: Sequence[builtins.int] | builtins.int, *axes: Any, name: str | None = None) -> Tensor:
         """A tensor with two axes exchanged; the result shares memory with `x`."""
-    def swapdims(self, perm: Any, *axes: Any, name: str | None = None) -> Tensor:
+    def swapdims(self, perm: Sequence[builtins.int] | builtins.int, *axes: Any, name: str | None = None) -> Tensor:
         """A tensor with two axes exchanged; the result shares memory with `x`."""
     def t(self, name: str | None = None) -> Tensor:
         """A matrix transposed; it shares memory. A vector, or a tensor without axes, as it is."""
@@ -1751,7 +1868,7 @@ class Tensor:
         """The hyperbolic tangent: any number mapped into (-1, 1)."""
     def tanh_(self, name: str | None = None) -> Tensor:
         """As `tanh`, in place: the tensor takes the result and is returned."""
-    def tensor_split(self, num_or_indices: Any, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
+    def tensor_split(self, num_or_indices: AxisLike, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
         """A tensor cut along an axis into parts as equal as possible, or at given positions."""
     def tensordot(self, y: Tensor, axes: AxisLike = 2, name: str | None = None) -> Tensor:
         """Products summed over pairs of axes; the axes that remain are those of `x`, then those of `y`."""
@@ -1759,7 +1876,7 @@ class Tensor:
         self, threshold: builtins.float = 1.0, value: builtins.float = 0.0, name: str | None = None
     ) -> Tensor:
         """As `thresholded_relu`, in place: the tensor takes the result and is returned."""
-    def tile(self, repeat_times: Any, name: str | None = None) -> Tensor:
+    def tile(self, repeat_times: ShapeLike, name: str | None = None) -> Tensor:
         """A tensor repeated as a whole."""
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
         """The tensor on another device, in another type, or both."""
@@ -1783,7 +1900,7 @@ class Tensor:
         """Draws from each row of probabilities, among the likeliest that together reach `ps`."""
     def topk(
         self,
-        k: Any,
+        k: builtins.int | Tensor,
         axis: AxisLike | None = None,
         largest: builtins.bool = True,
         sorted: builtins.bool = True,
@@ -1796,12 +1913,12 @@ class Tensor:
         self, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1, name: str | None = None
     ) -> Tensor:
         """The sum of the diagonal of the matrices that two axes span."""
-    def transpose(self, perm: Any, name: Any = None) -> Tensor:
+    def transpose(self, perm: Sequence[builtins.int] | builtins.int, name: Any = None) -> Tensor:
         """A tensor with its axes in another order; the result shares memory with `x`."""
-    def transpose_(self, perm: Any, name: str | None = None) -> Tensor:
+    def transpose_(self, perm: Sequence[builtins.int] | builtins.int, name: str | None = None) -> Tensor:
         """As `paddle.transpose`, in place: `x` itself gets the other order of axes and is returned."""
     def trapezoid(
-        self, x: Tensor | None = None, dx: Any = None, axis: builtins.int = -1, name: str | None = None
+        self, x: Tensor | None = None, dx: Number | None = None, axis: builtins.int = -1, name: str | None = None
     ) -> Tensor:
         """The area under the polygon through `y`."""
     def tril(self, diagonal: builtins.int = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -1812,7 +1929,7 @@ class Tensor:
         """The upper triangle of matrices, with zeros below it."""
     def triu_(self, diagonal: builtins.int = 0, name: str | None = None) -> Tensor:
         """As `triu`, in place: the tensor takes the result and is returned."""
-    def true_divide(self, other: Any, *, out: Tensor | None = None) -> Tensor:
+    def true_divide(self, other: Tensor | complex, *, out: Tensor | None = None) -> Tensor:
         """`input / other`, element by element; integers give float32."""
     def trunc(self, name: str | None = None) -> Tensor:
         """Each element rounded towards zero."""
@@ -1825,11 +1942,11 @@ class Tensor:
         """The numbers in the type of another tensor."""
     def uint8(self) -> Tensor:
         """The numbers as uint8; the tensor itself if they are that already."""
-    def unbind(self, axis: Any = 0) -> list[Tensor]:
+    def unbind(self, axis: builtins.int = 0) -> list[Tensor]:
         """The slices of a tensor along an axis, without that axis; they share memory with it."""
     def unflatten(self, axis: AxisLike | None, shape: ShapeLike, name: str | None = None) -> Tensor:
         """A tensor with one axis divided into several; the result shares memory with `x`."""
-    def unfold(self, axis: AxisLike | None, size: SizesLike, step: Any, name: str | None = None) -> Tensor:
+    def unfold(self, axis: AxisLike | None, size: SizesLike, step: builtins.int, name: str | None = None) -> Tensor:
         """Windows along an axis, each as a new last axis; the result shares memory with `x`."""
     def uniform_(self, min: Number = 0, max: Number = 1.0, seed: builtins.int = 0, name: str | None = None) -> Tensor:
         """Fills `x` with numbers drawn uniformly from [min, max) and returns it."""
@@ -1857,7 +1974,7 @@ class Tensor:
         """A tensor with new axes of one element; the result shares memory with `x`."""
     def unsqueeze_(self, axis: AxisLike | None, name: str | None = None) -> Tensor:
         """As `paddle.unsqueeze`, in place: `x` itself gets the other shape and is returned."""
-    def unstack(self, axis: AxisLike = 0, num: Any = None) -> list[Tensor]:
+    def unstack(self, axis: AxisLike = 0, num: builtins.int | None = None) -> list[Tensor]:
         """The slices of a tensor along an axis, without that axis, as new tensors."""
     def value(self) -> Tensor:
         """The tensor itself."""
@@ -1869,7 +1986,7 @@ class Tensor:
         """The powers of a vector as the columns of a matrix."""
     def var(
         self,
-        axis: Any = None,
+        axis: AxisLike | None = None,
         unbiased: builtins.bool | None = None,
         keepdim: builtins.bool = False,
         name: str | None = None,
@@ -1878,7 +1995,7 @@ class Tensor:
         out: Tensor | None = None,
     ) -> Tensor:
         """The variance over some axes."""
-    def view(self, shape_or_dtype: Any, name: str | None = None) -> Tensor:
+    def view(self, shape_or_dtype: ShapeLike | DTypeLike, name: str | None = None) -> Tensor:
         """A tensor in another shape, or its bytes as another type; the result shares memory with `x`."""
     def view_as(self, other: Tensor, name: str | None = None) -> Tensor:
         """A tensor in the shape of another; the result shares memory with `x`."""
@@ -1886,9 +2003,16 @@ class Tensor:
         """Pairs in the last axis as complex numbers; the same as `as_complex`."""
     def view_as_real(self) -> Tensor:
         """Complex numbers as pairs in a new last axis; the same as `as_real`."""
-    def vsplit(self, num_or_indices: Any, name: str | None = None) -> list[Tensor]:
+    def vsplit(self, num_or_indices: AxisLike, name: str | None = None) -> list[Tensor]:
         """A tensor of two axes or more cut along the first; see `tensor_split`."""
-    def where(self, x: Any = None, y: Any = None, name: str | None = None, *, out: Tensor | None = None) -> Any:
+    def where(
+        self,
+        x: TensorLike | None = None,
+        y: TensorLike | None = None,
+        name: str | None = None,
+        *,
+        out: Tensor | None = None,
+    ) -> Any:
         """`x` where the condition holds, else `y`; without both, the positions where it holds."""
     def where_(self, x: TensorLike | None = None, y: TensorLike | None = None, name: str | None = None) -> Tensor:
         """As `paddle.where`, in place: `x` takes the result and is returned."""

@@ -277,8 +277,9 @@ def strides_after(before: Step | None, root: Tensor, operation: Any, attributes:
 def take_over(target: Tensor, source: Tensor) -> None:
     """`target` becomes `source`: value, history, dtype; one version later."""
     value, segment, index = state_of(source)
-    if LOCAL.segment.captures:
-        LOCAL.segment.remember(target)
+    recording: Any = LOCAL.segment
+    if recording.captures:
+        recording.remember(target)
     was_waiting_here = value is None and target._value is None and target._segment is segment
     with STATE:
         target._aval = source._aval

@@ -26,7 +26,7 @@ from ..eager.tensor import Tensor, tensor_from_data
 from . import dense, safetensors
 from .background import clear_async_save_task_queue, start
 from .content import from_content, stored_array, to_content
-from .unpickler import Damaged, ObjectUnpickler, RestrictedUnpickler, scan
+from .unpickler import Damaged, ObjectUnpickler, Refusal, RestrictedUnpickler, scan
 from .writing import SummingWriter, replacing, writable_target
 
 _LOAD_OPTIONS = ("model_filename", "params_filename", "keep_name_table", "return_numpy", "allow_objects")
@@ -218,7 +218,7 @@ def _decoded(data: Any, file: Any, name: str, options: tuple[Any, ...]) -> tuple
         content = (ObjectUnpickler(file, allowed) if allowed else RestrictedUnpickler(file)).load()
         return from_content(content, *options[:2]), end
     except pickle.UnpicklingError as error:
-        if getattr(error, "refused", False):
+        if isinstance(error, Refusal):
             error.add_note(f"The file is {name}.")
             raise
         problem: Exception = error

@@ -17,8 +17,9 @@ from typing import Any
 from ..core import flags
 from ..core.dtype import name_of
 from ..core.errors import user_location, value_error
-from ..eager import instrument
 from ..eager.declare import public
+from ..ir.layer_ranges import LayerRanges
+from ..ir.observing import RUNTIME, Observer, current_layer
 from ..ir.tiers.lowering import CompiledProgram
 from ..ir.transforms.rematerialise import Liveness, rematerialised, with_zeros
 
@@ -98,7 +99,7 @@ class _Rematerialised:
         return self.inner(inputs, with_zeros(self._program, self.inner.program, scalars))
 
 
-class MemoryBudget(instrument.Observer):
+class MemoryBudget(Observer):
     """The block of `memory_budget`; `verdicts` has one entry for each program compiled in it."""
 
     keeps_whole = True  # between two programs nothing could be computed again
@@ -108,7 +109,7 @@ class MemoryBudget(instrument.Observer):
         self.recompute = recompute
         self.verdicts: list[Verdict] = []
         self._judged: weakref.WeakKeyDictionary[Any, Verdict] = weakref.WeakKeyDictionary()
-        self._ranges = instrument.LayerRanges()
+        self._ranges = LayerRanges()
         self._lines: dict[str, str] = {}
 
     @property
@@ -120,7 +121,7 @@ class MemoryBudget(instrument.Observer):
         self._before = {name: flags.get(name) for name in (_THRESHOLD, _WINDOW)}
         # A window of its own is a trace tree of its own: what was compiled before is not taken without being judged.
         flags.set_flags({_THRESHOLD: 1, _WINDOW: self._before[_WINDOW] + 1 + next(_BLOCKS) % 1000})
-        instrument.attach(self)
+        RUNTIME.attach(self)
         return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
@@ -130,7 +131,7 @@ class MemoryBudget(instrument.Observer):
             if error is None:
                 raise
         finally:
-            instrument.detach(self)
+            RUNTIME.detach(self)
 
     # ---- what the machinery tells --------------------------------------------------------------
 
@@ -140,7 +141,7 @@ class MemoryBudget(instrument.Observer):
         self._lines.setdefault(path, f"{file}:{line}")
 
     def layer_left(self, path: str, layer: Any, begin: int, end: int) -> None:
-        self._ranges.mark(instrument.current_layer())
+        self._ranges.mark(current_layer())
 
     def compiled(self, entry: Any, executable: Any, arguments: dict[str, Any], begin: int, end: int) -> Any:
         if not hasattr(executable, "executable"):
@@ -170,7 +171,7 @@ class MemoryBudget(instrument.Observer):
         plans = [(n, plan, Liveness(plan).peak) for n, plan in plans]
         enough = [item for item in plans if item[2] <= spare]
         rest = sorted((item for item in plans if item[2] > spare), key=lambda item: item[2])
-        place = (arguments.get("root") or arguments["end"].root).place
+        place = arguments["end"].root.place
         best = before.needed
         for number, changed, _ in [*enough[:3], *rest[:1]]:
             scalars = with_zeros(program, changed, arguments["scalars"])

@@ -253,15 +253,17 @@ for _format in _FLOAT_FORMATS:
     _ALLOWED["ml_dtypes", _format] = _FloatFormat(_format)
 
 
-def refusal(what: str) -> pickle.UnpicklingError:
+class Refusal(pickle.UnpicklingError):
+    """The file asks for more than data; a file that is merely damaged raises another error."""
+
+
+def refusal(what: str) -> Refusal:
     """The error for a file that asks for more than data."""
-    error = pickle.UnpicklingError(
+    return Refusal(
         f"(load) the file is refused: it asks for {what}, and only arrays, numbers, strings and containers are read, "
         "because an object in a file can run any code. If you trust where the file comes from, say so: "
         "paddle.load(path, allow_objects=True), allow_objects=[its classes], or PROA_ALLOW_OBJECTS=1."
     )
-    error.refused = True
-    return error
 
 
 class RestrictedUnpickler(pickle.Unpickler):

@@ -26,7 +26,7 @@ from ..ir.sizes.dimensions import Known, UnknownSize
 from ..ir.watch import Location
 from .replay import replay_program
 
-# ---- chance --------------------------------------------------------------------------------------------------------
+# ---- key --------------------------------------------------------------------------------------------------------
 
 
 @op(
@@ -37,18 +37,18 @@ from .replay import replay_program
     infer=lambda _o, _k, _a, p: make_aval((2,), INT64, p),
     padding=rules.refused("how many numbers it draws depends on how much data there is"),
 )
-def chance_of(xp: Any, seed: Any, offset: Any) -> Any:
+def random_key(xp: Any, seed: Any, offset: Any) -> Any:
     """Where the random numbers of a condition or loop come from: it is new at each run, as any draw is."""
     return xp.stack([seed.astype(np.int64), offset.astype(np.int64)])
 
 
-def _chance_in(arrays: Sequence[Any], needed: int) -> tuple[Sequence[Any], Any]:
-    """The operands that blocks use, and the chance that comes behind them where a block draws."""
+def _key_in(arrays: Sequence[Any], needed: int) -> tuple[Sequence[Any], Any]:
+    """The operands that blocks use, and the key that comes behind them where a block draws."""
     return (arrays[:needed], arrays[needed]) if len(arrays) > needed else (arrays, None)
 
 
-def chances(*blocks: Block) -> list[Tensor]:
-    return [chance_of(*default_generator.draw())] if any(block.draws for block in blocks) else []
+def random_keys(*blocks: Block) -> list[Tensor]:
+    return [random_key(*default_generator.draw())] if any(block.draws for block in blocks) else []
 
 
 def _joined_flags(xp: Any, flags: Sequence[Any], before: int = 0, behind: int = 0) -> Any:
@@ -85,9 +85,9 @@ def cond_blocks(
     """The results of one of two blocks, chosen by the first array."""
     if xp is not np:
         return _watched_cond(xp, arrays, then, otherwise, then_inputs, otherwise_inputs)[0]
-    arrays, chance = _chance_in(arrays, 2 + max((*then_inputs, *otherwise_inputs), default=-1))
+    arrays, key = _key_in(arrays, 2 + max((*then_inputs, *otherwise_inputs), default=-1))
     block, positions = (then, then_inputs) if bool(np.all(arrays[0])) else (otherwise, otherwise_inputs)
-    return block.run(np, [arrays[1 + i] for i in positions], chance)
+    return block.run(np, [arrays[1 + i] for i in positions], key)
 
 
 def _watched_cond(
@@ -97,7 +97,7 @@ def _watched_cond(
     """While XLA traces: the results, and the flags of both blocks (those of the one not taken are good)."""
     import jax
 
-    arrays, chance = _chance_in(arrays, 2 + max((*then_inputs, *otherwise_inputs), default=-1))
+    arrays, key = _key_in(arrays, 2 + max((*then_inputs, *otherwise_inputs), default=-1))
     kinds = [make_aval(tuple(a.shape), np.dtype(a.dtype), LOCAL.place) for a in arrays]
     counts = [
         len(block.checks([kinds[1 + i] for i in positions]))
@@ -107,7 +107,7 @@ def _watched_cond(
     def branch(block: Block, positions: tuple[int, ...], before: int, behind: int) -> Any:
         def run() -> Any:
             flags: list[Any] = []
-            results = block.run(xp, [arrays[1 + i] for i in positions], chance, flags)
+            results = block.run(xp, [arrays[1 + i] for i in positions], key, flags)
             return results, _joined_flags(xp, flags, before, behind)
 
         return run
@@ -159,10 +159,10 @@ def while_blocks(
     """The loop variables (the first `count` arrays) after the last round; the others stay as they are."""
     if xp is not np:
         return _watched_while(xp, arrays, test, body, count, test_inputs, body_inputs)[0]
-    arrays, chance = _chance_in(arrays, max(count, 1 + max((*test_inputs, *body_inputs), default=-1)))
+    arrays, key = _key_in(arrays, max(count, 1 + max((*test_inputs, *body_inputs), default=-1)))
     state: Sequence[Any] = tuple(arrays[:count])
     for number in itertools.count():
-        in_round = None if chance is None else np.stack(branched(chance, number))
+        in_round = None if key is None else np.stack(branched(key, number))
 
         def run(block: Block, positions: tuple[int, ...]) -> Any:
             return block.run(np, [state[i] if i < count else arrays[i] for i in positions], in_round)  # noqa: B023
@@ -183,7 +183,7 @@ def _watched_while(
     """
     from .loop_gradient import differentiable_loop
 
-    arrays, chance = _chance_in(arrays, max(count, 1 + max((*test_inputs, *body_inputs), default=-1)))
+    arrays, key = _key_in(arrays, max(count, 1 + max((*test_inputs, *body_inputs), default=-1)))
     kinds = [make_aval(tuple(a.shape), np.dtype(a.dtype), LOCAL.place) for a in arrays]
     num_test, num_body = (
         len(block.checks([kinds[i] for i in positions]))
@@ -191,7 +191,7 @@ def _watched_while(
     )
 
     def run(block: Block, positions: tuple[int, ...], state: Any, fixed: Any, flags: list[Any]) -> tuple[Any, ...]:
-        in_round = None if chance is None else xp.stack(branched(fixed[-1], state[count]))
+        in_round = None if key is None else xp.stack(branched(fixed[-1], state[count]))
         return block.run(
             xp, [state[i] if i < count else fixed[i - count] for i in positions], in_round, flags
         )  # fmt: skip
@@ -205,14 +205,14 @@ def _watched_while(
         if num_test:
             run(test, test_inputs, state, fixed, flags)
         after = run(body, body_inputs, state, fixed, flags)
-        if chance is not None:
+        if key is not None:
             after = (*after, state[count] + 1)
         return (*after, state[-1] & _joined_flags(xp, flags)) if num_test + num_body else after
 
-    more = [] if chance is None else [xp.zeros((), np.int64)]
+    more = [] if key is None else [xp.zeros((), np.int64)]
     if num_test + num_body:
         more.append(xp.ones(num_test + num_body, bool))
-    fixed = [xp.asarray(a) for a in arrays[count:]] + ([] if chance is None else [chance])
+    fixed = [xp.asarray(a) for a in arrays[count:]] + ([] if key is None else [key])
     final = differentiable_loop(run_test, run_body, [*(xp.asarray(a) for a in arrays[:count]), *more], fixed)
     if not num_test + num_body:
         return tuple(final[:count]), xp.ones(0, bool)
@@ -235,12 +235,12 @@ def _replay_block(block: Block, tensors: list[Tensor]) -> list[Tensor]:
     return replay_program(block.fitted(kinds), tensors, block.fresh_scalars(kinds), block.stops)
 
 
-def _replay_staged(block: Block, tensors: list[Tensor], chance: Any) -> list[Tensor]:
-    """The results of a block whose sizes are found on the way. Random operations draw by `chance`, as in `Block.run`."""
+def _replay_staged(block: Block, tensors: list[Tensor], key: Any) -> list[Tensor]:
+    """The results of a block whose sizes are found on the way. Random operations draw by `key`, as in `Block.run`."""
     scalars = list(block.scalars)
-    if chance is not None:
+    if key is not None:
         for number, (seed, offset) in enumerate(block.draws):
-            scalars[seed], scalars[offset] = (int(part) for part in branched(chance, number))
+            scalars[seed], scalars[offset] = (int(part) for part in branched(key, number))
     known = Known(block.known or {})
     results = replay_program(block.program, tensors, scalars, block.stops, known)
     for owner in {id(symbol.owner): symbol.owner for symbol in known}.values():
@@ -252,11 +252,11 @@ def _replay_staged(block: Block, tensors: list[Tensor], chance: Any) -> list[Ten
 
 def take_branch(
     then: Block, otherwise: Block, then_inputs: tuple[int, ...], otherwise_inputs: tuple[int, ...], operands: list[Tensor],
-    chance: list[Tensor], predicate: Tensor,
+    key: list[Tensor], predicate: Tensor,
 ) -> list[Tensor]:  # fmt: skip
     """A condition that no executable can hold: values decide the shapes in a branch, or those of its results."""
     block, positions = (then, then_inputs) if bool(predicate) else (otherwise, otherwise_inputs)
-    return _replay_staged(block, [operands[i] for i in positions], chance[0].numpy() if chance else None)
+    return _replay_staged(block, [operands[i] for i in positions], key[0].numpy() if key else None)
 
 
 def changing_sizes(
@@ -273,10 +273,10 @@ def changing_sizes(
 
 def take_rounds(
     test: Block, body: Block, count: int, test_inputs: tuple[int, ...], body_inputs: tuple[int, ...],
-    operands: list[Tensor], chance: list[Tensor],
+    operands: list[Tensor], key: list[Tensor],
 ) -> list[Tensor]:  # fmt: skip
     """A loop that no executable can hold: values decide shapes in it."""
-    state, drawn = operands[:count], chance[0].numpy() if chance else None
+    state, drawn = operands[:count], key[0].numpy() if key else None
     for number in itertools.count():
         in_round = None if drawn is None else np.stack(branched(drawn, number))
 

@@ -21,7 +21,7 @@ from ..ir.block import LOOSE, Block, is_loose
 from ..ir.capture import CaptureError, CaptureSegment, Capturing, can_put_off, put_off
 from ..ir.recorder import LOCAL
 from ..ir.sizes.assumptions import example_size
-from .blocks import chances, changing_sizes, cond_blocks, take_branch, take_rounds, while_blocks
+from .blocks import changing_sizes, cond_blocks, random_keys, take_branch, take_rounds, while_blocks
 from .capture import number_of, placeholder
 from .stops import Stops
 from .structure import map_tensors
@@ -131,13 +131,13 @@ def cond_of(
     blocks = first.block(results[0], changed), second.block(results[1], changed)
     operands: list[Tensor] = []
     positions = _positions(operands, first.segment.inputs), _positions(operands, second.segment.inputs)
-    chance = chances(*blocks)
+    key = random_keys(*blocks)
     if any(block.is_staged for block in blocks) or _only_sizes_differ(*blocks):
         # The predicate comes last: examples of what the condition gives try both branches first of all.
-        arguments = (*blocks, *positions, operands, chance, predicate)
+        arguments = (*blocks, *positions, operands, key, predicate)
         made = list(put_off(take_branch, arguments, {}, _of_different_sizes(*blocks)))
     else:
-        operands = [predicate, *operands, *chance]
+        operands = [predicate, *operands, *key]
         made = list(record(cond_blocks.operation, operands, (*blocks, *positions)))
     return _settle(made, changed)
 
@@ -217,16 +217,16 @@ def loop_of(
     test_inputs = _renumbered(test.segment.inputs, len(state), operands)
     body_inputs = _renumbered(body.segment.inputs, len(state), operands)
     attributes = (test_block, body_block, count, test_inputs, body_inputs)
-    chance = chances(test_block, body_block)
+    key = random_keys(test_block, body_block)
     if test_block.is_staged or body_block.is_staged or changing_sizes(*attributes):
         refusal = value_error(
             "while_loop", "values decide shapes in the loop, and no example shows what it gives",
             fix="compute with masks (paddle.where) instead of selecting",
         )  # fmt: skip
-        made = list(put_off(take_rounds, (*attributes, operands, chance), {}, refusal))
+        made = list(put_off(take_rounds, (*attributes, operands, key), {}, refusal))
     else:
         _refuse_uneven_rounds(state, results)
-        made = list(record(while_blocks.operation, [*operands, *chance], attributes))
+        made = list(record(while_blocks.operation, [*operands, *key], attributes))
     return _settle(made, changed)
 
 

@@ -83,6 +83,8 @@ class Graph:
         self.release: Callable[[Tensor], None] | None = None
         # Inputs whose memory results are written over: whoever hands one in takes the result in its place.
         self.donated: tuple[int, ...] = ()
+        # Whether layers with weights from outside may multiply in bfloat16, where the processor does so by itself.
+        self.low_products = False
         self.num_results = len(program.outputs) - len(updates)
         self.generator = default_generator
         self._draws = positions_of_draws(program, scalars)
@@ -241,6 +243,7 @@ class Graph:
         inputs = [GraphInput(given.name, tensor._aval) for given, tensor in zip(self.inputs, tensors, strict=True)]
         found = Graph(self.name, program, inputs, captured, scalars, self.structure, self.updates, self.locations)
         found.generator, found.release, found.donated = self.generator, self.release, self.donated
+        found.low_products = self.low_products
         return found
 
     def executable(self, tensors: Sequence[Tensor]) -> tuple[CompiledProgram, list[Any], list[Any], list[Aval]]:

@@ -262,7 +262,7 @@ def optimise(graph: Graph, level: int, native: bool = True) -> OptimisedGraph:
     made._num_given = len(given)
     made._generation = generation()
     made._assumed = [] if graph.release is not None else [(t, t._data()) for t in draft.assumed.values()]
-    made.release, made.donated = graph.release, graph.donated
+    made.release, made.donated, made.low_products = graph.release, graph.donated, graph.low_products
     made.preparation = _preparation([prepared[id(tensor)] for tensor in own], own, given, graph.release)
     return made
 
@@ -277,7 +277,8 @@ def _prepared(value: Any) -> Prepared:
     nodes, sources = cone(value)
     ordered = _in_order({id(node): node for node in nodes})
     program, scalars, _ = program_of(ordered, sources, [value])
-    return _shared(Prepared(program, [source.tensor for source in sources], scalars, value.aval))
+    tensors = [source.tensor for source in sources if source.tensor is not None]
+    return _shared(Prepared(program, tensors, scalars, value.aval))
 
 
 def _in_order(nodes: dict[int, Any]) -> list[Any]:

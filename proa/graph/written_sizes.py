@@ -54,7 +54,7 @@ class WrittenSizes:
                 del table[expression]
         for shape, value in zip(shapes, values, strict=True):
             for axis, size in enumerate(shape):
-                if is_loose(size):
+                if isinstance(size, SymbolicSize) and is_loose(size):
                     self._readable.setdefault(size.expression, (value, axis))
 
     def _expression(self: Any, expression: Expression) -> Any:

@@ -32,7 +32,8 @@ def flatten(batch: Any) -> list[Any]:
 
 def as_tensors(where: str, values: Any) -> list[Any]:
     """A list of tensors from tensors, arrays and numbers, alone or in a list."""
-    found = []
+    found: list[Any] = []
+    value: Any
     for value in flatten(values) if isinstance(values, Mapping) else as_list(values):
         if value is None or isinstance(value, Tensor):
             found.append(value)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from .. import nn
 from ..core.errors import type_error, value_error
@@ -17,6 +17,10 @@ from ..eager.modes import no_grad
 from ..eager.tensor import Tensor
 from ..ops.create.creation import full, to_tensor
 from .trial import keep_modes
+
+if TYPE_CHECKING:
+    from ..nn.layer import Layer
+    from ..static.input_spec import InputSpec
 
 Rule = Callable[[Any, Any, Any], None]
 
@@ -71,7 +75,12 @@ def _rules() -> dict[type, Rule]:
     }
 
 
-def flops(net: Any, input_size: Any, custom_ops: dict[type, Rule] | None = None, print_detail: bool = False) -> int:
+def flops(
+    net: Layer,
+    input_size: Sequence[Any] | InputSpec,
+    custom_ops: dict[type, Rule] | None = None,
+    print_detail: bool = False,
+) -> int:
     """The multiplications of one forward pass.
 
     Args:

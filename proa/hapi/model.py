@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.errors import runtime_error, type_error, value_error
 from ..core.tracebacks import boundary
-from ..eager.annotations import DTypeLike
+from ..eager.annotations import DTypeLike, TensorLike
 from ..eager.tensor import Tensor
 from ..metric import Metric
 from ..nn import Layer
@@ -19,7 +20,11 @@ from .precision import Precision
 from .steps import eval_step, predict_step, train_step
 
 if TYPE_CHECKING:
+    from ..io.dataloader.dataset import Dataset
+    from ..io.reader import DataLoader
     from ..optimizer.optimizer import Optimizer
+    from ..static.input_spec import InputSpec
+    from .callbacks.base import Callback
 
 
 class Model:
@@ -43,7 +48,12 @@ class Model:
         True
     """
 
-    def __init__(self, network: Layer, inputs: Any = None, labels: Any = None) -> None:
+    def __init__(
+        self,
+        network: Layer,
+        inputs: InputSpec | Sequence[InputSpec] | dict[str, InputSpec] | None = None,
+        labels: InputSpec | Sequence[InputSpec] | dict[str, InputSpec] | None = None,
+    ) -> None:
         if not isinstance(network, Layer):
             raise type_error("Model", "network must be a Layer", type(network).__name__)
         self.network = network
@@ -61,7 +71,11 @@ class Model:
     # ---- preparing ---------------------------------------------------------------------------------------------
 
     def prepare(
-        self, optimizer: Optimizer | None = None, loss: Any = None, metrics: Any = None, amp_configs: Any = None
+        self,
+        optimizer: Optimizer | None = None,
+        loss: Callable[..., Any] | None = None,
+        metrics: Metric | Sequence[Metric] | None = None,
+        amp_configs: Any = None,
     ) -> None:
         """Says how to train, what to measure and in which precision.
 
@@ -108,7 +122,12 @@ class Model:
     # ---- one batch ---------------------------------------------------------------------------------------------
 
     @boundary
-    def train_batch(self, inputs: Any, labels: Any = None, update: bool = True) -> Any:
+    def train_batch(
+        self,
+        inputs: TensorLike | Sequence[TensorLike],
+        labels: TensorLike | Sequence[TensorLike] | None = None,
+        update: bool = True,
+    ) -> Any:
         """One step of training.
 
         Args:
@@ -133,7 +152,9 @@ class Model:
         return self._answer(losses, results)
 
     @boundary
-    def eval_batch(self, inputs: Any, labels: Any = None) -> Any:
+    def eval_batch(
+        self, inputs: TensorLike | Sequence[TensorLike], labels: TensorLike | Sequence[TensorLike] | None = None
+    ) -> Any:
         """Losses and metrics of one batch, without training.
 
         Args:
@@ -154,7 +175,7 @@ class Model:
         return self._answer(losses, results)
 
     @boundary
-    def predict_batch(self, inputs: Any) -> list[Any]:
+    def predict_batch(self, inputs: TensorLike | Sequence[TensorLike]) -> list[Any]:
         """The outputs of the network for one batch.
 
         Args:
@@ -219,9 +240,9 @@ class Model:
     @boundary
     def fit(
         self,
-        train_data: Any = None,
-        eval_data: Any = None,
-        batch_size: Any = 1,
+        train_data: Dataset | DataLoader | None = None,
+        eval_data: Dataset | DataLoader | None = None,
+        batch_size: int = 1,
         epochs: int = 1,
         eval_freq: int = 1,
         log_freq: int = 10,
@@ -231,7 +252,7 @@ class Model:
         drop_last: bool = False,
         shuffle: bool = True,
         num_workers: int = 0,
-        callbacks: Any = None,
+        callbacks: Callback | Sequence[Callback] | None = None,
         accumulate_grad_batches: int = 1,
         num_iters: int | None = None,
     ) -> None:
@@ -274,12 +295,12 @@ class Model:
     @boundary
     def evaluate(
         self,
-        eval_data: Any,
+        eval_data: Dataset | DataLoader,
         batch_size: int = 1,
         log_freq: int = 10,
         verbose: int = 2,
         num_workers: int = 0,
-        callbacks: Any = None,
+        callbacks: Callback | Sequence[Callback] | None = None,
         num_iters: int | None = None,
     ) -> dict[str, Any]:
         """The loss of the last batch and the metrics over all of them.
@@ -308,12 +329,12 @@ class Model:
     @boundary
     def predict(
         self,
-        test_data: Any,
+        test_data: Dataset | DataLoader,
         batch_size: int = 1,
         num_workers: int = 0,
         stack_outputs: bool = False,
         verbose: int = 1,
-        callbacks: Any = None,
+        callbacks: Callback | Sequence[Callback] | None = None,
     ) -> list[Any]:
         """The outputs of the network for whole data.
 
@@ -374,7 +395,9 @@ class Model:
         """
         checkpoint.load(self, path, skip_mismatch, reset_optimizer)
 
-    def summary(self, input_size: Any = None, dtype: DTypeLike | None = None) -> dict[str, int]:
+    def summary(
+        self, input_size: Sequence[Any] | InputSpec | None = None, dtype: DTypeLike | None = None
+    ) -> dict[str, int]:
         """Prints a table of the network's layers; see `paddle.summary`.
 
         Args:

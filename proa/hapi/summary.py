@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import type_error, value_error
+from ..eager.annotations import DTypeLike
 from ..eager.modes import no_grad
 from ..eager.tensor import Tensor
 from ..nn import Layer, Sequential
 from ..ops.create.creation import full
 from .trial import keep_modes
+
+if TYPE_CHECKING:
+    from ..static.input_spec import InputSpec
 
 _HEADINGS = ("Layer (type)", "Input Shape", "Output Shape", "Param #")
 _WIDTHS = (15, 20, 20, 15)
@@ -30,7 +35,12 @@ class _Row:
     trainable: int
 
 
-def summary(net: Layer, input_size: Any = None, dtypes: Any = None, input: Any = None) -> dict[str, int]:
+def summary(
+    net: Layer,
+    input_size: Sequence[Any] | InputSpec | None = None,
+    dtypes: DTypeLike | Sequence[DTypeLike] | None = None,
+    input: Any = None,
+) -> dict[str, int]:
     """Prints the layers of a network in the order in which they are called, and the numbers of its parameters.
 
     As in Paddle, a layer is told about once, parameters that the network itself owns beside its layers are not counted,

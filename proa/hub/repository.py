@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..core.elsewhere import from_elsewhere
 from ..core.errors import message, runtime_error, type_error, value_error
 from ..core.locks import new_reentrant_lock
 from ..utils.download import get_path_from_url
@@ -118,7 +119,7 @@ def _is_installed(name: str) -> bool:
     try:
         return importlib.util.find_spec(name) is not None
     except (ImportError, ValueError):
-        return name in sys.modules
+        return from_elsewhere(name) in sys.modules
 
 
 # ---- finding the folder --------------------------------------------------------------------------------------------
@@ -148,9 +149,9 @@ def _opened(repo_dir: str, source: str, force_reload: bool) -> Iterator[types.Mo
             yield config
         finally:
             sys.path.remove(str(folder))
-            for name in set(sys.modules) - before:
-                origin = getattr(sys.modules[name], "__file__", None)
-                if origin and pathlib.Path(origin).is_relative_to(folder):
+            for name, module in builtins.list(sys.modules.items()):
+                origin = getattr(module, "__file__", None)
+                if name not in before and origin and pathlib.Path(origin).is_relative_to(folder):
                     _modules[name] = str(folder)
 
 
@@ -159,7 +160,7 @@ def _forget_modules(but_of: str | None) -> None:
     for name, origin in builtins.list(_modules.items()):
         if origin != but_of:
             del _modules[name]
-            sys.modules.pop(name, None)
+            sys.modules.pop(from_elsewhere(name), None)
 
 
 def hub_home() -> pathlib.Path:

@@ -24,7 +24,7 @@ def load_state_dict_from_url(
     model_dir: str | os.PathLike[str] | None = None,
     check_hash: bool = False,
     file_name: str | None = None,
-    map_location: Any = None,
+    map_location: str | None = None,
 ) -> Any:
     """The state dictionary in the file at an address, which is downloaded once. Nothing in the file is executed.
 

@@ -119,7 +119,7 @@ class Tensor:
         if slot.value is not None and slot.value._aval.size == int(np.prod(sizes, dtype=np.int64)):
             slot.value = slot.value.reshape(sizes)
 
-    def copy_from_cpu(self, data: Any) -> None:
+    def copy_from_cpu(self, data: np.ndarray | Tensor) -> None:
         """Copies an array into an input.
 
         Raises:
@@ -151,7 +151,7 @@ class Tensor:
         """
         return np.array(self._held("copy_to_cpu")._data())
 
-    def share_external_data(self, data: Any) -> None:
+    def share_external_data(self, data: np.ndarray | Tensor) -> None:
         """Takes a tensor, or an array, without copying it: it must not change before the run is over.
 
         Raises:

@@ -53,14 +53,18 @@ class _Spec(NamedTuple):
 
 
 class Casts(NamedTuple):
-    """In which precision products are computed, and for which operations (Paddle's names) that does not hold."""
+    """In which precision products are computed, and for which operations (Paddle's names) that does not hold.
+
+    `in_layers`: the graph stays as it is, and only its layers multiply in bfloat16, by weights packed for that (`fused.py`).
+    """
 
     precision: str = "float32"
     but: tuple[str, ...] = ()
+    in_layers: bool = False
 
     def scope(self) -> Any:
         """Code that is captured in this scope casts the operands of its operations."""
-        if self.precision == "float32":
+        if self.precision == "float32" or self.in_layers:
             return nullcontext()
         return auto_cast(custom_black_list=list(self.but), level="O1", dtype=self.precision)
 
@@ -131,7 +135,9 @@ class Model:
                 t if t.dtype.name == p.dtype else t.astype(p.dtype) for t, p in zip(made, self.outputs, strict=True)
             ]
 
-        return capture(build, specs, name=self.name, place=self.place, build=results, examples=examples)
+        made = capture(build, specs, name=self.name, place=self.place, build=results, examples=examples)
+        made.low_products = casts.in_layers
+        return made
 
     def digest(self) -> str:
         """What tells this model's content from every other's."""

@@ -78,7 +78,7 @@ class ParameterStore:
 
         def read() -> np.ndarray:
             made = np.empty(shape, dtype)
-            rest, offset = memoryview(_bytes_of(made)), self.offsets[name]
+            rest, offset = _bytes_of(made), self.offsets[name]
             while rest:
                 count = os.preadv(self._descriptor, [rest], offset)
                 if count == 0:
@@ -94,8 +94,8 @@ class ParameterStore:
         return read
 
 
-def _bytes_of(array: np.ndarray) -> np.ndarray:
-    return array.reshape(-1).view(np.uint8)
+def _bytes_of(array: np.ndarray) -> memoryview:
+    return array.reshape(-1).view(np.uint8).data
 
 
 def open_store(path: str | None, offsets: dict[str, int]) -> ParameterStore | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import message, value_error
 from ..core.place import CPU, Place, parse_place
@@ -17,6 +17,9 @@ from .fetching import Fetcher
 from .iterators import Ahead, Epoch, FromWorkers, InProcess
 from .seeding import set_stream_states, stream_states
 from .state import Progress, check_state, resume, save_state
+
+if TYPE_CHECKING:
+    from .dataloader.dataset import Dataset
 
 # For tests: the thread that fills a device ahead, with the CPU for a device.
 _always_ahead = False
@@ -41,11 +44,11 @@ class DataLoader:
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: Dataset,
         feed_list: Sequence[Any] | None = None,
         places: Any = None,
         return_list: bool = True,
-        batch_sampler: Any = None,
+        batch_sampler: BatchSampler | None = None,
         batch_size: int | None = 1,
         shuffle: bool = False,
         drop_last: bool = False,

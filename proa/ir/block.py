@@ -143,21 +143,19 @@ class Block(SizedByOthers):
         """Its checked instructions for these operands (see `watch.flags_of`)."""
         return flags_of(self.fitted(kinds), False, self.locations) if self.is_checked else []
 
-    def run(
-        self, xp: Any, arrays: Sequence[Any], chance: Any = None, flags: list[Any] | None = None
-    ) -> tuple[Any, ...]:
+    def run(self, xp: Any, arrays: Sequence[Any], key: Any = None, flags: list[Any] | None = None) -> tuple[Any, ...]:
         """Its results for arrays, with NumPy or while XLA traces.
 
-        Random operations draw by `chance` (see `chance_of`); without it, by the numbers of the capture. With NumPy a
+        Random operations draw by `key` (see `random_key`); without it, by the numbers of the capture. With NumPy a
         value that a check refuses is an error at once; XLA adds vectors of booleans to `flags` instead.
         """
         place = self.program.inputs[0].place if self.program.inputs else LOCAL.place
         kinds = [make_aval(tuple(a.shape), np.dtype(a.dtype), place) for a in arrays]
         program, scalars = self.fitted(kinds), self.fitted_scalars(kinds)
-        if chance is not None and self.draws:
+        if key is not None and self.draws:
             scalars = list(scalars)
             for number, (seed, offset) in enumerate(self.draws):
-                scalars[seed], scalars[offset] = (part[()] for part in branched(chance, number))
+                scalars[seed], scalars[offset] = (part[()] for part in branched(key, number))
         if xp is np:
             try:
                 watch = watch_results(False) if self.is_checked else None
@@ -195,11 +193,11 @@ def positions_of_draws(program: Program, scalars: Sequence[Any]) -> list[tuple[i
     return found
 
 
-def branched(chance: Any, number: Any) -> tuple[Any, Any]:
-    """Seed and offset number so and so below a chance; wherever they are used, other ones give other random numbers."""
-    mixed = chance[1:].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+def branched(key: Any, number: Any) -> tuple[Any, Any]:
+    """Seed and offset number so and so below a key; wherever they are used, other ones give other random numbers."""
+    mixed = key[1:].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(29))) + (np.asarray(number) if isinstance(number, int) else number).astype(
         np.uint64
     ) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = mixed ^ (mixed >> np.uint64(32))
-    return chance[:1].astype(np.int64)[0], mixed.astype(np.int64)[0]
+    return key[:1].astype(np.int64)[0], mixed.astype(np.int64)[0]

@@ -82,6 +82,13 @@ class LiveNumber:
     def imag(self) -> float:
         return 0.0
 
+    def __divmod__(self, other: Any) -> Any:
+        whole: Any = self
+        return whole // other, whole % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
     # ---- the value of now ------------------------------------------------------------------------------------------
 
     def __float__(self) -> float:
@@ -163,15 +170,3 @@ for _name in ("neg", "pos", "abs"):
     setattr(LiveNumber, f"__{_name}__", _unary(getattr(operator, _name)))
 for _name, _sign in (("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">=")):
     setattr(LiveNumber, f"__{_name}__", _comparison(getattr(operator, _name), _sign))
-
-
-def _divmod(self: LiveNumber, other: Any) -> Any:
-    return self // other, self % other
-
-
-def _rdivmod(self: LiveNumber, other: Any) -> Any:
-    return other // self, other % self
-
-
-LiveNumber.__divmod__ = _divmod
-LiveNumber.__rdivmod__ = _rdivmod

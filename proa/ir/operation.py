@@ -85,7 +85,7 @@ class Operation:
         self.name = name
         self.kernel = kernel
         # Overrides by backend: "numpy" (tier 0 on the CPU), "xla" (whenever traced), a place kind ("gpu" …),
-        # "exact" (see exactness.py) or "sizes" (see known.py).
+        # "exact" and "ggml" (see exactness.py) or "sizes" (see known.py).
         self.kernels: dict[str, Kernel] = {}
         self.operand_names = tuple(operand_names)
         self.attribute_names = tuple(attribute_names)

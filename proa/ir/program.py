@@ -10,6 +10,7 @@ abstract values, tensors that are recorded. Whoever writes one uses an `Editor` 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -49,7 +50,7 @@ def numbered(operands: tuple[Any, ...], dtypes: Sequence[np.dtype], first: int) 
 class Instruction:
     """One operation applied: operands as explained above, attributes, and where its outputs are numbered from."""
 
-    __slots__ = ("attributes", "flagged", "index", "kinds", "operands", "operation", "outputs", "scalars")
+    __slots__ = ("attributes", "flagged", "index", "kinds", "operands", "operation", "outputs", "plain", "scalars")
 
     def __init__(
         self,
@@ -70,6 +71,8 @@ class Instruction:
         # Whether its values are checked when it runs (not where the check already ran at the call).
         self.flagged = flagged
         self.scalars = _scalars_among(operands) if DynamicScalar in map(type, operands) else ()
+        # Whether all its operands are values and inputs.
+        self.plain = not self.scalars and None not in operands
 
     @property
     def made(self) -> range:
@@ -124,7 +127,7 @@ def _operand_name(operand: Any) -> str:
 class Program:
     """Instructions, the abstract values of the inputs, and which values are wanted."""
 
-    __slots__ = ("_last_uses", "_scalars", "inputs", "instructions", "num_values", "outputs")
+    __slots__ = ("_is_known", "_last_uses", "_scalars", "_size", "inputs", "instructions", "num_values", "outputs")
 
     def __init__(self, inputs: list[Aval], instructions: list[Instruction], outputs: tuple[int, ...]) -> None:
         self.inputs = inputs
@@ -134,6 +137,8 @@ class Program:
         self.num_values = last.index + len(last.outputs) if last else 0
         self._scalars: list[DynamicScalar] | None = None
         self._last_uses: list[tuple[int, ...]] | None = None
+        self._size: int | None = None
+        self._is_known = False  # it was evaluated before
 
     @property
     def scalars(self) -> list[DynamicScalar]:
@@ -151,7 +156,9 @@ class Program:
     @property
     def size(self) -> int:
         """Elements made by all instructions: a rough measure of the work."""
-        return sum(aval.size for instruction in self.instructions for aval in instruction.outputs)
+        if self._size is None:  # every new path is asked
+            self._size = sum([aval.size for instruction in self.instructions for aval in instruction.outputs])
+        return self._size
 
     @property
     def mean_size(self) -> float:
@@ -163,20 +170,28 @@ class Program:
         call: Callable[[Instruction, list[Any]], Sequence[Any]],
         inputs: Sequence[Any],
         scalar: Callable[[DynamicScalar], Any],
+        keeps: bool = False,
     ) -> list[Any]:
         """All values by number, computed in order; those that nobody needs any more are dropped on the way.
 
         `call(instruction, arguments)` gives the results of one instruction, `scalar(operand)` what a dynamic scalar is.
+        With `keeps` all stay the first time: for few and small values, finding out which are needed is worth it only where a
+        path comes again.
         """
         values: list[Any] = [None] * self.num_values
-        for instruction, ended in zip(self.instructions, self.last_uses(), strict=True):
-            operands = instruction.operands
-            if not instruction.scalars:
-                arguments = [(values[o] if o >= 0 else inputs[~o]) if o is not None else None for o in operands]
+        at_hand = inputs.__class__ is list or inputs.__class__ is tuple
+        if at_hand:
+            values += inputs[::-1]  # so that operand ~k, a negative number, finds input k from the end
+        get = values.__getitem__
+        keeps, self._is_known = keeps and not self._is_known, True
+        ends = itertools.repeat(()) if keeps else self.last_uses()
+        for instruction, ended in zip(self.instructions, ends):
+            if at_hand and instruction.plain:
+                arguments = list(map(get, instruction.operands))
             else:
                 arguments = [
                     (values[o] if o >= 0 else inputs[~o]) if o.__class__ is int else None if o is None else scalar(o)
-                    for o in operands
+                    for o in instruction.operands
                 ]
             index = instruction.index
             for result in call(instruction, arguments):
@@ -184,6 +199,7 @@ class Program:
                 index += 1
             for index in ended:
                 values[index] = None
+        del values[self.num_values :]
         return values
 
     def edit(self) -> Editor:

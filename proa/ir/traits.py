@@ -68,5 +68,6 @@ class Traits:
 
 def traits_of(infer: Callable[..., Any] | None, given: GivenTraits) -> Traits:
     """The traits that are given, and those that follow from the shape rule (see `eager/infer.py`)."""
-    derived: dict[str, Any] = dict(getattr(infer, "traits", {}))
-    return Traits(**{**derived, **given})
+    traits: dict[str, Any] = dict(getattr(infer, "traits", {}))
+    traits.update(given)
+    return Traits(**traits)

@@ -59,12 +59,22 @@ def started_jax() -> Any:
     return _start()
 
 
-@functools.cache
-def _start() -> Any:
-    jax = jax_module()
+def join() -> None:
+    """Meets the other processes of the job, which finds the devices."""
+    _limit_threads()
+    job.join()
+
+
+def _limit_threads() -> None:
     threads = flags.get("FLAGS_num_threads")
     if threads > 0:
         os.environ["PJRT_NPROC"] = str(threads)  # read when XLA makes its pool, which native kernels share
+
+
+@functools.cache
+def _start() -> Any:
+    jax = jax_module()
+    _limit_threads()
     job.join_if_launched()
     with (
         waiting("starting XLA and its devices", "1 to 10 s with an accelerator"),

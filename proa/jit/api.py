@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import MethodType
+from types import MethodType, ModuleType
 from typing import Any
 
 from ..core.errors import type_error
@@ -18,7 +18,7 @@ def to_static(
     function: Any = None,
     input_spec: Sequence[Any] | None = None,
     build_strategy: Any = None,
-    backend: Any = "CINN",
+    backend: str = "CINN",
     **kwargs: Any,
 ) -> Any:
     """Captures a function, method or Layer as a graph, once for each kind of call.
@@ -92,7 +92,7 @@ def not_to_static(func: Callable[..., Any] | None = None) -> Any:
     return func
 
 
-def ignore_module(modules: Any) -> None:
+def ignore_module(modules: Sequence[ModuleType]) -> None:
     """Functions of these modules are called as they are, without conversion.
 
     Args:

@@ -63,7 +63,7 @@ class StaticFunction(Inspection):
         function: Callable[..., Any],
         input_spec: Sequence[Any] | None = None,
         build_strategy: Any = None,
-        backend: Any = None,
+        backend: str | None = None,
         full_graph: bool = False,
         max_programs: int = 8,
         instance: Any = None,

@@ -53,13 +53,13 @@ def _drawn(logits: Any, temperature: float, top_k: int, top_p: float, random: np
     scores = logits.astype("float32").numpy().astype(np.float64) / temperature
     order = np.argsort(-scores, axis=-1, kind="stable")
     ranked = np.take_along_axis(scores, order, -1)
-    chances = np.exp(ranked - ranked[:, :1])
-    chances /= chances.sum(-1, keepdims=True)
-    kept = np.cumsum(chances, -1) - chances < top_p  # the first one always
+    probabilities = np.exp(ranked - ranked[:, :1])
+    probabilities /= probabilities.sum(-1, keepdims=True)
+    kept = np.cumsum(probabilities, -1) - probabilities < top_p  # the first one always
     if top_k:
         kept[:, top_k:] = False
-    chances = np.where(kept, chances, 0.0)
-    totals = np.cumsum(chances, -1)
-    place = (totals < random.random((len(chances), 1)) * totals[:, -1:]).sum(-1)
+    probabilities = np.where(kept, probabilities, 0.0)
+    totals = np.cumsum(probabilities, -1)
+    place = (totals < random.random((len(probabilities), 1)) * totals[:, -1:]).sum(-1)
     place = np.minimum(place, kept.sum(-1) - 1)
     return np.take_along_axis(order, place[:, None], -1)[:, 0]

@@ -61,7 +61,7 @@ class CausalLM(Layer):
         placed = attend.positions(batch, length)  # a cache learns here where it stands
         positions = placed if positions is None else positions
         x = self._embedded(ids, positions)
-        angles, local = self._angles(positions)
+        angles, local = self._angles(positions, attend)
         for number, block in enumerate(self.layers):
             is_local = local is not None and self.config.window(number) is not None
             x = block(x, attend, local if is_local else angles)
@@ -135,10 +135,10 @@ class CausalLM(Layer):
             x = x + self.position_embedding(positions + offset if offset else positions)  # type: ignore[operator]
         return x
 
-    def _angles(self, positions: Tensor) -> tuple[Angles | None, Angles | None]:
+    def _angles(self, positions: Tensor, attend: Attend) -> tuple[Angles | None, Angles | None]:
         """Those of most layers, and those of layers with a window where they have their own."""
         rope, local = self.config.rope, self.config.local_rope
-        return rope and Angles(rope, positions), local and Angles(local, positions)
+        return rope and attend.angles(rope, positions), local and attend.angles(local, positions)
 
     def extra_repr(self) -> str:
         """What `repr` says about the model: its Config.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -48,12 +48,12 @@ class Talk:
     figures: Figures = field(default_factory=Figures)
     num_forgotten: int = 0  # messages that the last answer did not see any more
 
-    def ask(self, text: str) -> Iterator[str]:
+    def ask(self, text: str) -> Generator[str, None, None]:
         """Says something; gives the answer piece by piece. Whoever stops early leaves what was said in the conversation."""
         self.messages.append({"role": "user", "content": text})
         return self.answer()
 
-    def answer(self) -> Iterator[str]:
+    def answer(self) -> Generator[str, None, None]:
         """The answer to the last message."""
         started = time.perf_counter()
         tokens = self._tokens()
@@ -76,7 +76,7 @@ class Talk:
             stream.cancel()
             self.messages.append({"role": "assistant", "content": "".join(said)})
 
-    def retry(self) -> Iterator[str] | None:
+    def retry(self) -> Generator[str, None, None] | None:
         """Another answer to the last question; None if there is none."""
         while self.messages and self.messages[-1]["role"] == "assistant":
             self.messages.pop()

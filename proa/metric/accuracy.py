@@ -47,7 +47,7 @@ class Accuracy(LateMetric):
         self._hits = np.zeros(len(self.topk), np.float64)
         self._seen = 0
 
-    def compute(self, pred: Any, label: Any, *args: Any) -> Tensor:
+    def compute(self, pred: Tensor, label: Tensor, *args: Any) -> Tensor:
         """For every sample, at which of the first places of `pred` its label stands: ones and zeros.
 
         Args:
@@ -76,7 +76,7 @@ class Accuracy(LateMetric):
             _, order = topk(pred, min(self.maxk, pred.shape[-1]), axis=-1)
         return cast_to(order == classes, np.dtype(np.float32))
 
-    def update(self, correct: Any, *args: Any) -> Any:
+    def update(self, correct: Tensor | np.ndarray, *args: Any) -> Any:
         """Adds a batch.
 
         Args:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.errors import value_error
 from .metric import LateMetric, check_name, to_array
+
+if TYPE_CHECKING:
+    from ..eager.tensor import Tensor
 
 
 class Auc(LateMetric):
@@ -43,7 +46,7 @@ class Auc(LateMetric):
         self._stat_pos = np.zeros(num_thresholds + 1, np.int64)
         self._stat_neg = np.zeros(num_thresholds + 1, np.int64)
 
-    def update(self, preds: Any, labels: Any) -> None:
+    def update(self, preds: Tensor | np.ndarray, labels: Tensor | np.ndarray) -> None:
         """Adds a batch.
 
         Args:
@@ -69,10 +72,10 @@ class Auc(LateMetric):
                 "Auc.update", "preds must be [samples, 2] (or [samples, 1]) with a label for every sample",
                 f"preds: {list(preds.shape)}, labels: {list(labels.shape)}",
             )  # fmt: skip
-        chances = preds[:, -1].astype(np.float64)
-        if chances.size and not (chances.min() >= 0 and chances.max() <= 1):
+        probabilities = preds[:, -1].astype(np.float64)
+        if probabilities.size and not (probabilities.min() >= 0 and probabilities.max() <= 1):
             raise value_error("Auc.update", "preds must be probabilities between 0 and 1", "", "apply a softmax first")
-        bins = (chances * self._num_thresholds).astype(np.int64)
+        bins = (probabilities * self._num_thresholds).astype(np.int64)
         positive = labels.reshape(-1).astype(bool)
         size = self._num_thresholds + 1
         self._stat_pos += np.bincount(bins[positive], minlength=size)

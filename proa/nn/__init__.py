@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from ..eager.parameter import Parameter
 from . import attention, functional, initializer, quant, utils
-from . import distance_dropout_norm as _further_layers
-from . import margin_and_sequence_loss as _further_losses
 from . import padding as _padding
 from . import rearranging as _rearranging
 from .activation import (
@@ -45,12 +43,14 @@ from .base import lazy_init as _lazy_init
 from .base import torch_names as _other_names
 from .base.attributes import ParamAttr
 from .clip import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue
-from .common import Dropout, Dropout2D, Embedding, Flatten, Identity, Linear, Unflatten
+from .common import Embedding, Flatten, Identity, Linear, Unflatten
 from .container import LayerDict, LayerList, ParameterDict, ParameterList, Sequential
 from .conv import Conv1D, Conv1DTranspose, Conv2D, Conv2DTranspose, Conv3D, Conv3DTranspose
-from .distance_dropout_norm import *  # noqa: F403
+from .distance import Bilinear, CosineSimilarity, PairwiseDistance
+from .dropout import AlphaDropout, Dropout, Dropout2D, Dropout3D, FeatureAlphaDropout
 from .layer import Layer
-from .loss import (
+from .losses import from_functions as _losses
+from .losses.common import (
     BCELoss,
     BCEWithLogitsLoss,
     CrossEntropyLoss,
@@ -60,8 +60,10 @@ from .loss import (
     NLLLoss,
     SmoothL1Loss,
 )
-from .margin_and_sequence_loss import *  # noqa: F403
-from .norm import (
+from .losses.from_functions import *  # noqa: F403
+from .losses.many_classes import AdaptiveLogSoftmaxWithLoss, HSigmoidLoss
+from .losses.sequence import CTCLoss
+from .normalization.layers import (
     BatchNorm,
     BatchNorm1D,
     BatchNorm2D,
@@ -72,6 +74,9 @@ from .norm import (
     InstanceNorm3D,
     LayerNorm,
 )
+from .normalization.response import LocalResponseNorm
+from .normalization.spectral import SpectralNorm
+from .normalization.synchronised import SyncBatchNorm
 from .padding import *  # noqa: F403
 from .pooling import (
     AdaptiveAvgPool1D,
@@ -137,5 +142,7 @@ __all__ = [
     "Module", "ModuleDict", "ModuleList", "Conv1d", "Conv2d", "Conv3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
     "AdaptiveMaxPool3d",
     "attention", "quant", "utils",
-    *_further_layers.__all__, *_further_losses.__all__, *_padding.__all__, *_rearranging.__all__,
+    "AdaptiveLogSoftmaxWithLoss", "AlphaDropout", "Bilinear", "CTCLoss", "CosineSimilarity", "Dropout3D",
+    "FeatureAlphaDropout", "HSigmoidLoss", "LocalResponseNorm", "PairwiseDistance", "SpectralNorm", "SyncBatchNorm",
+    *_losses.__all__, *_padding.__all__, *_rearranging.__all__,
 ]  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..eager.annotations import AttrLike
 from ..eager.tensor import Tensor
 from . import functional as F
 from .base.layer_names import Argument
@@ -137,7 +138,7 @@ class GELU(_Activation):
 
     _function = "gelu"
 
-    def __init__(self, approximate: Any = False, name: str | None = None) -> None:
+    def __init__(self, approximate: bool | str = False, name: str | None = None) -> None:
         super().__init__(**locals())
 
 
@@ -373,7 +374,7 @@ class PReLU(Layer):
         self,
         num_parameters: int = 1,
         init: float = 0.25,
-        weight_attr: Any = None,
+        weight_attr: AttrLike | None = None,
         data_format: str = "NCHW",
         name: str | None = None,
     ) -> None:

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..core.errors import value_error
-from ..eager.annotations import AttrLike, PaddingLike, SizesLike
+from ..eager.annotations import AttrLike, DeviceLike, DTypeLike, PaddingLike, SizesLike
 from ..eager.tensor import Tensor
 from ..ops.neural.windowed.convolution_kernels import conv
 from ..ops.neural.windowed.windows import is_channels_last, paddings, sizes
@@ -166,10 +166,10 @@ class _Conv(_Convolution):
         *,
         bias: bool = True,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
+        weight_attr: AttrLike | None = None,
+        bias_attr: AttrLike | None = None,
         data_format: str | None = None,
     ) -> None:
         super().__init__(

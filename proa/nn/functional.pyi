@@ -2,8 +2,8 @@
 """`paddle.nn.functional`: functions of `proa.ops` that are exported here (collected at import)."""
 
 from typing import Any as Any
-from typing import Any as _Any
 
+from proa.eager.annotations import DTypeLike
 from proa.eager.tensor import Tensor
 from proa.ops.neural.activation import celu as celu
 from proa.ops.neural.activation import elu as elu
@@ -158,7 +158,7 @@ def relu_(x: Tensor, name: str | None = None) -> Tensor:
 def sigmoid(x: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """`1 / (1 + exp(-x))`, element by element: any number mapped into (0, 1)."""
 
-def softmax_(x: Tensor, axis: int = -1, dtype: _Any = None, name: str | None = None) -> Tensor:
+def softmax_(x: Tensor, axis: int = -1, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """As `softmax`, in place: the tensor takes the result and is returned."""
 
 def tanh(x: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:

@@ -14,8 +14,10 @@ import numpy as np
 
 from ..core.errors import value_error
 from ..core.generator import default_generator
+from ..eager.annotations import TensorLike
 from ..eager.tensor import Tensor, tensor_from_data
 from ..eager.views import replace_value
+from ..kernels import host_draws
 
 
 class _Setting:
@@ -112,25 +114,15 @@ def drawing(initializer: Any) -> Any:
 
 
 def _random() -> np.random.Generator:
-    seed, offset = default_generator.draw()
-    return np.random.Generator(np.random.Philox(key=(offset << 64) | seed))
-
-
-def _drawing_dtype(dtype: np.dtype) -> Any:
-    """Half types are drawn in float32 and rounded."""
-    return np.float64 if dtype == np.float64 else np.float32
+    return host_draws.stream(*default_generator.draw())
 
 
 def _uniform(shape: tuple[int, ...], dtype: np.dtype, low: float, high: float) -> np.ndarray:
-    kind = _drawing_dtype(dtype)
-    numbers = _random().random(shape, dtype=kind)
-    return (numbers * kind(high - low) + kind(low)).astype(dtype, copy=False)
+    return host_draws.uniform(*default_generator.draw(), shape, dtype, low, high)
 
 
 def _normal(shape: tuple[int, ...], dtype: np.dtype, mean: float, std: float) -> np.ndarray:
-    kind = _drawing_dtype(dtype)
-    numbers = _random().standard_normal(shape, dtype=kind)
-    return (numbers * kind(std) + kind(mean)).astype(dtype, copy=False)
+    return host_draws.normal(*default_generator.draw(), shape, dtype, mean, std)
 
 
 def fans(shape: Sequence[int]) -> tuple[int, int]:
@@ -428,7 +420,7 @@ class Assign(Initializer):
         [[1.0], [2.0]]
     """
 
-    def __init__(self, value: Any, name: str | None = None) -> None:
+    def __init__(self, value: TensorLike, name: str | None = None) -> None:
         self.value = value
 
     def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

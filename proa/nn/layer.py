@@ -8,26 +8,25 @@ into the layer's instance dictionary, so that `self.weight` is a plain attribute
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Protocol, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
-from ..core.dtype import get_default_dtype, is_differentiable, name_of, to_numpy_dtype
-from ..core.errors import failed_type_check, type_error, value_error, warn
-from ..core.place import parse_place
+from ..core.dtype import get_default_dtype, name_of, to_numpy_dtype
+from ..core.errors import failed_type_check, type_error, value_error
 from ..core.tracebacks import boundary, trim
 from ..eager.annotations import AttrLike, DeviceLike, DTypeLike, ShapeLike
 from ..eager.naming import unique_name
 from ..eager.parameter import Parameter
-from ..eager.tensor import Tensor, alias, tensor_from_data
-from ..eager.views import replace_value
+from ..eager.tensor import Tensor, tensor_from_data
 from ..ir import recorder
-from ..ir.recorder import recording_gradients
-from ..ops.basic import cast_to
+from ..ir.observing import RUNTIME
+from .base.conversion import Conversion
 from .base.layer_names import PaddleNames
+from .base.members import Members
 from .base.registry import HookRemoveHelper, Hooks, Registry
+from .base.states import StateDict
 
 if TYPE_CHECKING:
     from .initializer import Initializer
@@ -49,21 +48,7 @@ def scope_name(class_name: str) -> str:
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", parted).lower()
 
 
-class _IncompatibleKeys(NamedTuple):
-    """What `load_state_dict` returns, under Paddle's name: the names that are missing, and those that are unexpected."""
-
-    missing_keys: list[str]
-    unexpected_keys: list[str]
-
-    def __repr__(self) -> str:
-        if not (self.missing_keys or self.unexpected_keys):
-            return "<All keys matched successfully>"
-        return f"_IncompatibleKeys(missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys})"
-
-    __str__ = __repr__
-
-
-class Layer(PaddleNames):
+class Layer(Members, Conversion, StateDict, PaddleNames):
     """The base class of everything with parameters.
 
     Assign parameters, sub-layers and buffers in `__init__`, after `super().__init__()`; compute in `forward`. Calling
@@ -90,7 +75,7 @@ class Layer(PaddleNames):
 
     training: bool
 
-    def __init__(self, name_scope: str | None = None, dtype: Any = "float32") -> None:
+    def __init__(self, name_scope: str | None = None, dtype: DTypeLike | None = "float32") -> None:
         state = self.__dict__
         state["training"] = True
         state["_full_name"] = unique_name(name_scope or scope_name(type(self).__name__))
@@ -128,6 +113,8 @@ class Layer(PaddleNames):
 
         def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
             try:
+                if RUNTIME.observed is not None:
+                    return RUNTIME.observed.call_layer(self, inputs, kwargs)
                 if self._forward_pre_hooks or self._forward_post_hooks:
                     return self._call_with_hooks(inputs, kwargs)
                 return self.forward(*inputs, **kwargs)
@@ -415,7 +402,9 @@ class Layer(PaddleNames):
         kind = self._dtype if dtype is None else dtype
         return make_parameter(shape, kind, attr, is_bias, default_initializer, self._full_name, device)
 
-    def create_tensor(self, name: str | None = None, persistable: Any = None, dtype: DTypeLike | None = None) -> Tensor:
+    def create_tensor(
+        self, name: str | None = None, persistable: bool | None = None, dtype: DTypeLike | None = None
+    ) -> Tensor:
         """An empty tensor, to be filled later.
 
         Args:
@@ -433,282 +422,6 @@ class Layer(PaddleNames):
         return tensor
 
     create_variable = create_tensor
-
-    # ---- walking -------------------------------------------------------------------------------
-
-    def named_children(self) -> Iterator[tuple[str, Layer]]:
-        """The layers directly below this one, with their names; one that appears twice comes once.
-
-        Examples:
-            >>> [name for name, _ in paddle.nn.Sequential(paddle.nn.ReLU(), paddle.nn.Tanh()).named_children()]
-            ['0', '1']
-        """
-        seen: set[int] = set()
-        for name, layer in self._sub_layers.items():
-            if layer is not None and id(layer) not in seen:
-                seen.add(id(layer))
-                yield name, layer
-
-    def children(self) -> Iterator[Layer]:
-        """The layers directly below this one.
-
-        Examples:
-            >>> list(paddle.nn.Sequential(paddle.nn.ReLU(), paddle.nn.Tanh()).children())
-            [ReLU(), Tanh()]
-        """
-        for _, layer in self.named_children():
-            yield layer
-
-    def named_sublayers(
-        self,
-        prefix: str = "",
-        include_self: bool = False,
-        layers_set: set[Layer] | None = None,
-        remove_duplicate: bool = True,
-    ) -> Iterator[tuple[str, Layer]]:
-        """All layers below this one with their dotted names, parents before children.
-
-        Args:
-            prefix: what all names begin with.
-            include_self: starts with this layer.
-            layers_set: layers to leave out; those found are added to it.
-            remove_duplicate: gives a layer that appears twice once.
-
-        Examples:
-            >>> model = paddle.nn.Sequential(paddle.nn.Sequential(paddle.nn.ReLU()), paddle.nn.Tanh())
-            >>> [name for name, _ in model.named_sublayers()]
-            ['0', '0.0', '1']
-        """
-        seen = set() if layers_set is None else layers_set
-        if include_self and not (remove_duplicate and self in seen):
-            seen.add(self)
-            yield prefix, self
-        for name, layer in self._sub_layers.items():
-            if layer is None or (remove_duplicate and layer in seen):
-                continue
-            dotted = f"{prefix}.{name}" if prefix else name
-            yield from layer.named_sublayers(dotted, True, seen, remove_duplicate)
-
-    def sublayers(self, include_self: bool = False) -> list[Layer]:
-        """All layers below this one, parents before children.
-
-        Args:
-            include_self: starts with this layer.
-
-        Examples:
-            >>> paddle.nn.Sequential(paddle.nn.ReLU(), paddle.nn.Tanh()).sublayers()
-            [ReLU(), Tanh()]
-        """
-        return [layer for _, layer in self.named_sublayers(include_self=include_self)]
-
-    def modules(self) -> Iterator[Layer]:
-        """This layer and all below it, under PyTorch's name.
-
-        Examples:
-            >>> len(list(paddle.nn.Sequential(paddle.nn.ReLU(), paddle.nn.Tanh()).modules()))
-            3
-        """
-        return iter(self.sublayers(include_self=True))
-
-    def named_modules(
-        self, memo: set[Layer] | None = None, prefix: str = "", remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Layer]]:
-        """This layer and all below it with their dotted names, under PyTorch's name.
-
-        Args:
-            memo: layers to leave out; those found are added to it.
-            prefix: what all names begin with.
-            remove_duplicate: gives a layer that appears twice once.
-
-        Examples:
-            >>> [name for name, _ in paddle.nn.Sequential(paddle.nn.ReLU(), paddle.nn.Tanh()).named_modules()]
-            ['', '0', '1']
-        """
-        return self.named_sublayers(prefix, True, memo, remove_duplicate)
-
-    def _named_members(
-        self, registry: str, prefix: str, include_sublayers: bool, remove_duplicate: bool
-    ) -> Iterator[tuple[str, Any]]:
-        seen: set[int] = set()
-        layers = self.named_sublayers(prefix, True, None, remove_duplicate) if include_sublayers else [(prefix, self)]
-        for layer_prefix, layer in layers:
-            for name, member in layer.__dict__[registry].items():
-                if member is None or (remove_duplicate and id(member) in seen):
-                    continue
-                seen.add(id(member))
-                yield (f"{layer_prefix}.{name}" if layer_prefix else name), member
-
-    def named_parameters(
-        self, prefix: str = "", include_sublayers: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Parameter]]:
-        """Parameters with their dotted names.
-
-        Args:
-            prefix: what all names begin with.
-            include_sublayers: False gives this layer's own only.
-            remove_duplicate: gives a parameter that appears twice once.
-
-        Examples:
-            >>> model = paddle.nn.Sequential(paddle.nn.Linear(2, 3), paddle.nn.Linear(3, 1))
-            >>> [(name, parameter.shape) for name, parameter in model.named_parameters(prefix="net")][:2]
-            [('net.0.weight', paddle.Size([2, 3])), ('net.0.bias', paddle.Size([3]))]
-        """
-        return self._named_members("_parameters", prefix, include_sublayers, remove_duplicate)
-
-    def parameters(self, include_sublayers: bool = True) -> list[Parameter]:
-        """All parameters, here and below: what an optimiser takes.
-
-        Args:
-            include_sublayers: False gives this layer's own only.
-
-        Examples:
-            >>> model = paddle.nn.Sequential(paddle.nn.Linear(2, 3), paddle.nn.Linear(3, 1))
-            >>> [parameter.shape for parameter in model.parameters()]
-            [paddle.Size([2, 3]), paddle.Size([3]), paddle.Size([3, 1]), paddle.Size([1])]
-        """
-        return [parameter for _, parameter in self.named_parameters("", include_sublayers)]
-
-    def named_buffers(
-        self, prefix: str = "", include_sublayers: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Tensor]]:
-        """Buffers with their dotted names.
-
-        Args:
-            prefix: what all names begin with.
-            include_sublayers: False gives this layer's own only.
-            remove_duplicate: gives a buffer that appears twice once.
-
-        Examples:
-            >>> layer = paddle.nn.Layer()
-            >>> layer.register_buffer("steps", paddle.zeros([1]))
-            >>> [name for name, _ in layer.named_buffers()]
-            ['steps']
-        """
-        return self._named_members("_buffers", prefix, include_sublayers, remove_duplicate)
-
-    def buffers(self, include_sublayers: bool = True) -> list[Tensor]:
-        """All buffers, here and below.
-
-        Args:
-            include_sublayers: False gives this layer's own only.
-
-        Examples:
-            >>> layer = paddle.nn.Layer()
-            >>> layer.register_buffer("steps", paddle.zeros([1]))
-            >>> [buffer.tolist() for buffer in layer.buffers()]
-            [[0.0]]
-        """
-        return [buffer for _, buffer in self.named_buffers("", include_sublayers)]
-
-    def get_sublayer(self, target: str) -> Layer:
-        """The layer with a dotted name.
-
-        Args:
-            target: the name; "" is this layer.
-
-        Raises:
-            AttributeError: there is no such layer.
-
-        Examples:
-            >>> model = paddle.nn.Sequential(paddle.nn.Sequential(paddle.nn.ReLU()), paddle.nn.Tanh())
-            >>> model.get_sublayer("0.0")
-            ReLU()
-        """
-        layer = self
-        for name in target.split(".") if target else ():
-            layer = getattr(layer, name)
-            if not isinstance(layer, Layer):
-                raise AttributeError(f"({type(self).__name__}) {target!r} is not a layer")
-        return layer
-
-    get_submodule = get_sublayer
-
-    def set_sublayer(self, target: str, layer: Layer, strict: bool = False) -> None:
-        """Puts a layer at a dotted name.
-
-        Args:
-            target: the name.
-            layer: the layer.
-            strict: raises where no layer has this name yet.
-
-        Raises:
-            AttributeError: there is no layer to put it in, or with `strict` none to put it in the place of.
-
-        Examples:
-            >>> model = paddle.nn.Sequential(paddle.nn.ReLU(), paddle.nn.Tanh())
-            >>> model.set_sublayer("1", paddle.nn.Sigmoid())
-            >>> model[1]
-            Sigmoid()
-        """
-        parent, _, name = target.rpartition(".")
-        owner = self.get_sublayer(parent)
-        if strict and name not in owner._sub_layers:
-            raise AttributeError(f"({type(self).__name__}) there is no sub-layer {target!r}")
-        owner.add_sublayer(name, layer)
-
-    set_submodule = set_sublayer
-
-    def get_parameter(self, target: str) -> Parameter:
-        """The parameter with a dotted name.
-
-        Args:
-            target: the name.
-
-        Raises:
-            AttributeError: there is no such parameter.
-
-        Examples:
-            >>> paddle.nn.Sequential(paddle.nn.Linear(2, 3)).get_parameter("0.weight").shape
-            paddle.Size([2, 3])
-        """
-        parent, _, name = target.rpartition(".")
-        found = self.get_sublayer(parent)._parameters.get(name)
-        if found is None:
-            raise AttributeError(f"({type(self).__name__}) there is no parameter {target!r}")
-        return found
-
-    def get_buffer(self, target: str) -> Tensor:
-        """The buffer with a dotted name.
-
-        Args:
-            target: the name.
-
-        Raises:
-            AttributeError: there is no such buffer.
-
-        Examples:
-            >>> layer = paddle.nn.Layer()
-            >>> layer.register_buffer("steps", paddle.zeros([1]))
-            >>> layer.get_buffer("steps").tolist()
-            [0.0]
-        """
-        parent, _, name = target.rpartition(".")
-        found = self.get_sublayer(parent)._buffers.get(name)
-        if found is None:
-            raise AttributeError(f"({type(self).__name__}) there is no buffer {target!r}")
-        return found
-
-    def apply(self, fn: Callable[[Layer], Any]) -> Layer:
-        """Calls a function with every layer, children first, this one last.
-
-        Args:
-            fn: what is called with each layer.
-
-        Returns:
-            This layer.
-
-        Examples:
-            >>> def halve(layer):
-            ...     if isinstance(layer, paddle.nn.Linear):
-            ...         layer.weight.set_value(layer.weight / 2)
-            >>> model = paddle.nn.Sequential(paddle.nn.Linear(1, 1, weight_attr=paddle.nn.initializer.Constant(3.0)))
-            >>> model.apply(halve)[0].weight.tolist()
-            [[1.5]]
-        """
-        for layer in self.children():
-            layer.apply(fn)
-        fn(self)
-        return self
 
     # ---- modes ---------------------------------------------------------------------------------
 
@@ -802,318 +515,6 @@ class Layer(PaddleNames):
         """
         return self._full_name
 
-    # ---- device and dtype ----------------------------------------------------------------------
-
-    def to(
-        self,
-        device: DeviceLike | None = None,
-        dtype: DTypeLike | None = None,
-        blocking: bool | None = None,
-        non_blocking: Any = None,
-    ) -> Layer:
-        """Moves parameters and buffers to a device, and floating ones to a data type; in place.
-
-        Args:
-            device: the device, as 'cpu' or 'gpu:0'; or a tensor whose device and data type are taken.
-            dtype: the data type of floating parameters and buffers.
-            blocking: accepted for compatibility.
-            non_blocking: accepted for compatibility.
-
-        Returns:
-            This layer.
-
-        Examples:
-            >>> paddle.nn.Linear(2, 1).to("cpu", dtype="float64").weight.dtype
-            paddle.float64
-        """
-        return self._to_impl(device, dtype, blocking, non_blocking)
-
-    def _to_impl(
-        self, device: Any = None, dtype: Any = None, blocking: Any = None, non_blocking: Any = None,
-        include_sublayers: bool = True, floating_only: bool = False,
-    ) -> Layer:  # fmt: skip
-        """What `to` does: libraries put another `to` before it."""
-        if isinstance(device, Tensor):
-            device, dtype = device.place, device.dtype
-        place = None if device is None else parse_place(device)
-        kind = None if dtype is None else to_numpy_dtype(dtype)
-        self._convert(place, kind, (), include_sublayers)
-        return self
-
-    def _convert(
-        self, place: Any, kind: np.dtype | None, excluded: tuple[type, ...], include_sublayers: bool = True
-    ) -> None:
-        with recording_gradients(False):
-            for layer in self.sublayers(include_self=True) if include_sublayers else [self]:
-                if excluded and isinstance(layer, excluded):
-                    continue
-                if kind is not None:
-                    layer._dtype = name_of(kind)
-                for registry in ("_parameters", "_buffers"):
-                    for tensor in layer.__dict__[registry].values():
-                        if tensor is not None:
-                            _convert_tensor(tensor, place, kind)
-
-    def astype(self, dtype: DTypeLike | None = None) -> Layer:
-        """Floating parameters and buffers in another data type; in place.
-
-        Args:
-            dtype: the data type.
-
-        Returns:
-            This layer.
-
-        Examples:
-            >>> paddle.nn.Linear(2, 1).astype("float16").weight.dtype
-            paddle.float16
-        """
-        self._convert(None, to_numpy_dtype(dtype), ())
-        return self
-
-    def type(self, dst_type: Any) -> Layer:
-        """`astype`, under PyTorch's name.
-
-        Examples:
-            >>> paddle.nn.Linear(2, 1).type("float64").weight.dtype
-            paddle.float64
-        """
-        return self.astype(dst_type)
-
-    def float(self, excluded_layers: Any = None) -> Layer:
-        """Floating parameters and buffers in float32; in place.
-
-        Args:
-            excluded_layers: a class of layers, or several, that stay as they are.
-
-        Returns:
-            This layer.
-
-        Examples:
-            >>> paddle.nn.Linear(2, 1).double().float().weight.dtype
-            paddle.float32
-        """
-        self._convert(None, to_numpy_dtype("float32"), _types(excluded_layers))
-        return self
-
-    def double(self) -> Layer:
-        """Floating parameters and buffers in float64; in place.
-
-        Examples:
-            >>> paddle.nn.Linear(2, 1).double().weight.dtype
-            paddle.float64
-        """
-        return self.astype("float64")
-
-    def half(self) -> Layer:
-        """Floating parameters and buffers in float16; in place.
-
-        Examples:
-            >>> paddle.nn.Linear(2, 1).half().weight.dtype
-            paddle.float16
-        """
-        return self.astype("float16")
-
-    def float16(self, excluded_layers: Any = None) -> Layer:
-        """Floating parameters and buffers in float16; in place.
-
-        Args:
-            excluded_layers: a class of layers, or several, that stay as they are.
-
-        Returns:
-            This layer.
-
-        Examples:
-            >>> model = paddle.nn.Sequential(paddle.nn.Linear(2, 2), paddle.nn.LayerNorm(2))
-            >>> _ = model.float16(excluded_layers=paddle.nn.LayerNorm)
-            >>> model[0].weight.dtype, model[1].weight.dtype
-            (paddle.float16, paddle.float32)
-        """
-        self._convert(None, to_numpy_dtype("float16"), _types(excluded_layers))
-        return self
-
-    def bfloat16(self, excluded_layers: Any = None) -> Layer:
-        """Floating parameters and buffers in bfloat16; in place.
-
-        Args:
-            excluded_layers: a class of layers, or several, that stay as they are.
-
-        Returns:
-            This layer.
-
-        Examples:
-            >>> paddle.nn.Linear(2, 1).bfloat16().weight.dtype
-            paddle.bfloat16
-        """
-        self._convert(None, to_numpy_dtype("bfloat16"), _types(excluded_layers))
-        return self
-
-    def cpu(self) -> Layer:
-        """Parameters and buffers in the CPU's memory; in place.
-
-        Examples:
-            >>> paddle.nn.Linear(2, 1).cpu().weight.place
-            Place(cpu)
-        """
-        return self.to("cpu")
-
-    def cuda(self, device: DeviceLike | None = None) -> Layer:
-        """Parameters and buffers on a GPU; in place.
-
-        Args:
-            device: its number or name; the first one if left out.
-
-        Examples:
-            >>> layer = paddle.nn.Linear(2, 1)
-            >>> if paddle.device.cuda.device_count():
-            ...     _ = layer.cuda(0)
-            >>> layer.weight.place.is_gpu_place() == bool(paddle.device.cuda.device_count())
-            True
-        """
-        return self.to("gpu" if device is None else f"gpu:{device}" if isinstance(device, int) else device)
-
-    # ---- state ---------------------------------------------------------------------------------
-
-    def state_dict(
-        self,
-        destination: dict[str, Tensor] | None = None,
-        include_sublayers: bool = True,
-        structured_name_prefix: str = "",
-        use_hook: bool = True,
-        keep_vars: bool = True,
-    ) -> dict[str, Tensor]:
-        """Parameters and persistable buffers by their dotted names: the tensors themselves, not copies.
-
-        Args:
-            destination: a dictionary to put them in; a new one if left out.
-            include_sublayers: False gives this layer's own only.
-            structured_name_prefix: what all names begin with.
-            use_hook: runs the hooks of `register_state_dict_hook`.
-            keep_vars: accepted for compatibility.
-
-        Examples:
-            >>> model = paddle.nn.Sequential(paddle.nn.Linear(2, 3), paddle.nn.BatchNorm1D(3))
-            >>> list(model.state_dict())
-            ['0.weight', '0.bias', '1.weight', '1.bias', '1._mean', '1._variance']
-        """
-        found: dict[str, Tensor] = OrderedDict() if destination is None else destination
-        for name, parameter in self._parameters.items():
-            if parameter is not None:
-                found[structured_name_prefix + name] = parameter
-        for name, buffer in self._buffers.items():
-            if buffer is not None and name not in self._non_persistable_buffer_names_set:
-                found[structured_name_prefix + name] = buffer
-        if include_sublayers:
-            for name, layer in self._sub_layers.items():
-                if layer is not None:
-                    layer.state_dict(found, True, f"{structured_name_prefix}{name}.", use_hook, keep_vars)
-        if use_hook:
-            for hook in list(self._state_dict_hooks.values()):
-                changed = hook(found)
-                if changed is not None:
-                    found = changed
-        return found
-
-    to_static_state_dict = state_dict
-
-    def register_state_dict_hook(self, hook: Callable[..., Any]) -> HookRemoveHelper:
-        """Has a function called with each new `state_dict`; what it returns, unless None, takes the dictionary's place.
-
-        Args:
-            hook: the function.
-
-        Returns:
-            A handle whose `remove()` takes the hook away.
-
-        Examples:
-            >>> layer = paddle.nn.Linear(2, 1)
-            >>> handle = layer.register_state_dict_hook(lambda state: {f"net.{name}": state[name] for name in state})
-            >>> list(layer.state_dict())
-            ['net.weight', 'net.bias']
-        """
-        return HookRemoveHelper(self._state_dict_hooks, hook)
-
-    def set_state_dict(
-        self, state_dict: dict[str, Any], use_structured_name: bool = True
-    ) -> tuple[list[str], list[str]]:
-        """Takes over the numbers of a state dictionary.
-
-        A tensor of another shape is left as it is, with a warning.
-
-        Args:
-            state_dict: tensors or arrays by name.
-            use_structured_name: False looks them up by the tensors' own names (`linear_0.w_0`) instead of dotted ones.
-
-        Returns:
-            The missing names, and the names that nothing was done with.
-
-        Raises:
-            TypeError: a tensor has another data type; nothing is changed then.
-
-        Examples:
-            >>> layer = paddle.nn.Linear(2, 1)
-            >>> layer.set_state_dict({"weight": np.ones([2, 1], "float32"), "other": np.ones(1)})
-            (['bias'], ['other'])
-            >>> layer.weight.tolist()
-            [[1.0], [1.0]]
-        """
-        missing: list[str] = []
-        used: set[str] = set()
-        matched: list[tuple[Tensor, Tensor]] = []  # all is checked before anything is changed
-        for structured, tensor in self.state_dict(use_hook=False).items():
-            key = structured if use_structured_name else tensor.name
-            if key not in state_dict:
-                warn(f"(set_state_dict) {key} is not in the state dictionary; it is left as it is.")
-                missing.append(key)
-                continue
-            value = state_dict[key]
-            shape = tuple(getattr(value, "shape", np.shape(value)))
-            if shape != tensor._aval.shape:
-                warn(
-                    f"(set_state_dict) {key} has the shape {list(shape)} in the state dictionary "
-                    f"and {list(tensor._aval.shape)} in the layer; it is left as it is."
-                )
-                missing.append(key)
-                continue
-            used.add(key)
-            matched.append((tensor, _source(tensor, value)))
-        for tensor, source in matched:
-            replace_value(tensor, source)
-        return missing, [key for key in state_dict if key not in used]
-
-    set_dict = set_state_dict
-    load_dict = set_state_dict
-
-    def load_state_dict(
-        self, state_dict: dict[str, Any], strict: bool = True, assign: bool = False
-    ) -> _IncompatibleKeys:
-        """`set_state_dict`, with an error for names that do not match.
-
-        Args:
-            state_dict: tensors or arrays by name.
-            strict: False takes what fits.
-            assign: accepted for compatibility.
-
-        Returns:
-            The missing names, and the names that nothing was done with.
-
-        Raises:
-            RuntimeError: a name is missing or unexpected, and `strict` is True.
-
-        Examples:
-            >>> source, target = paddle.nn.Linear(2, 1), paddle.nn.Linear(2, 1)
-            >>> target.load_state_dict(source.state_dict())
-            <All keys matched successfully>
-            >>> bool((target.weight == source.weight).all())
-            True
-        """
-        missing, unexpected = self.set_state_dict(state_dict)
-        if strict and (missing or unexpected):
-            raise RuntimeError(
-                f"(load_state_dict) the state dictionary does not fit {type(self).__name__}; "
-                f"missing: {missing}, unexpected: {unexpected}; strict=False takes what fits."
-            )
-        return _IncompatibleKeys(missing, unexpected)
-
     # ---- text ----------------------------------------------------------------------------------
 
     def extra_repr(self) -> str:
@@ -1149,34 +550,3 @@ def _wrong_member(what: str, name: str, kind: str, value: Any) -> TypeError:
 
 def _is_property(layer: Layer, name: str) -> bool:
     return isinstance(getattr(type(layer), name, None), property)
-
-
-def _types(excluded: Any) -> tuple[type, ...]:
-    if excluded is None:
-        return ()
-    return tuple(excluded) if isinstance(excluded, (list, tuple)) else (excluded,)
-
-
-def _convert_tensor(tensor: Tensor, place: Any, kind: np.dtype | None) -> None:
-    changed = alias(tensor)
-    if kind is not None and is_differentiable(tensor._aval.dtype) and kind != tensor._aval.dtype:
-        changed = cast_to(changed, kind)
-    if place is not None:
-        changed = changed._to_place(place)
-    if changed._aval is not tensor._aval:
-        replace_value(tensor, changed)
-        if tensor._grad is not None:
-            _convert_tensor(tensor._grad, place, kind)
-
-
-def _source(tensor: Tensor, value: Any) -> Tensor:
-    """A tensor or array of a parameter's shape as what the parameter can take over."""
-    source = alias(value) if isinstance(value, Tensor) else tensor_from_data(value)
-    if source._aval.dtype != tensor._aval.dtype:
-        raise type_error(
-            "set_state_dict",
-            f"{tensor.name} has another data type in the state dictionary",
-            f"{source._aval} for {tensor._aval}",
-            "convert one of them with astype()",
-        )
-    return source._to_place(tensor._aval.place)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..core.errors import failed_check, value_error
-from ..eager.annotations import PaddingLike, SizesLike
+from ..eager.annotations import Number, PaddingLike, SizesLike
 from ..eager.tensor import Tensor
 from . import functional as F
 from .layer import Layer
@@ -35,7 +36,7 @@ class Upsample(Layer):
     def __init__(
         self,
         size: SizesLike | None = None,
-        scale_factor: Any = None,
+        scale_factor: Number | Sequence[Number] | None = None,
         mode: str = "nearest",
         align_corners: bool = False,
         align_mode: int = 0,
@@ -284,7 +285,12 @@ class Unfold(Layer):
     """
 
     def __init__(
-        self, kernel_sizes: Any, dilations: Any = 1, paddings: Any = 0, strides: SizesLike = 1, name: str | None = None
+        self,
+        kernel_sizes: SizesLike,
+        dilations: SizesLike = 1,
+        paddings: SizesLike = 0,
+        strides: SizesLike = 1,
+        name: str | None = None,
     ) -> None:
         super().__init__()
         self.kernel_sizes, self.dilations, self.paddings, self.strides = kernel_sizes, dilations, paddings, strides
@@ -328,10 +334,10 @@ class Fold(Layer):
 
     def __init__(
         self,
-        output_sizes: Any,
-        kernel_sizes: Any,
-        dilations: Any = 1,
-        paddings: Any = 0,
+        output_sizes: SizesLike,
+        kernel_sizes: SizesLike,
+        dilations: SizesLike = 1,
+        paddings: SizesLike = 0,
         strides: SizesLike = 1,
         name: str | None = None,
     ) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .pictures import opencv
 
-TEXT = 0.3  # a pixel whose chance of being text is above this is text
+TEXT = 0.3  # a pixel whose probability of being text is above this is text
 MOST_BOXES = 1000
 SMALLEST_SIDE = 3.0  # pixels of the map
 ELONGATED = 1.5  # a box that is longer than this many of its heights says by itself in which direction its text runs
@@ -69,16 +69,16 @@ class Box:
         )  # fmt: skip
 
 
-def find_boxes(chances: np.ndarray, least: float, grow: float) -> list[Box]:
-    """Boxes around the lines of a map [height, width] of chances, surer than `least`, in no order."""
+def find_boxes(probabilities: np.ndarray, least: float, grow: float) -> list[Box]:
+    """Boxes around the lines of a map [height, width] of probabilities, surer than `least`, in no order."""
     cv2 = opencv()
     # Widening by a pixel closes the gaps between the letters of a line.
-    text = cv2.dilate((chances > TEXT).astype(np.uint8), np.ones((2, 2), np.uint8))
+    text = cv2.dilate((probabilities > TEXT).astype(np.uint8), np.ones((2, 2), np.uint8))
     outlines, _ = cv2.findContours(text, cv2.RETR_LIST, cv2.CHAIN_APPROX_SIMPLE)
     found = []
     for outline in outlines[:MOST_BOXES]:
         box = _around(outline)
-        if min(box.width, box.height) < SMALLEST_SIDE or _mean_inside(chances, box.corners) < least:
+        if min(box.width, box.height) < SMALLEST_SIDE or _mean_inside(probabilities, box.corners) < least:
             continue
         found.append(box.grown(grow))
     return found
@@ -98,12 +98,12 @@ def _around(outline: np.ndarray) -> Box:
     return box.turned() if backwards else box
 
 
-def _mean_inside(chances: np.ndarray, corners: np.ndarray) -> float:
+def _mean_inside(probabilities: np.ndarray, corners: np.ndarray) -> float:
     """How sure the network is of what lies in a box, on average."""
     cv2 = opencv()
-    height, width = chances.shape
+    height, width = probabilities.shape
     left, top = np.clip(np.floor(corners.min(axis=0)).astype(int), 0, [width - 1, height - 1])
     right, bottom = np.clip(np.ceil(corners.max(axis=0)).astype(int), 0, [width - 1, height - 1])
     mask = np.zeros((bottom - top + 1, right - left + 1), np.uint8)
     cv2.fillPoly(mask, [np.round(corners - [left, top]).astype(np.int32)], 1)
-    return cv2.mean(chances[top : bottom + 1, left : right + 1], mask)[0]
+    return cv2.mean(probabilities[top : bottom + 1, left : right + 1], mask)[0]

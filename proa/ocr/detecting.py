@@ -34,8 +34,10 @@ class Detector:
     def __call__(self, picture: np.ndarray) -> list[Box]:
         """Boxes in the picture's coordinates."""
         canvas, scale, offset = fit(picture, self.longest_side)
-        chances = self.network(normalise(canvas))
-        boxes = find_boxes(np.ascontiguousarray(chances.reshape(canvas.shape[:2]), np.float32), self.least, self.grow)
+        probabilities = self.network(normalise(canvas))
+        boxes = find_boxes(
+            np.ascontiguousarray(probabilities.reshape(canvas.shape[:2]), np.float32), self.least, self.grow
+        )
         return [box.mapped(scale, offset) for box in boxes]
 
     def detect_turned(self, picture: np.ndarray) -> list[Box]:

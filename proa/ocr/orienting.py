@@ -28,8 +28,8 @@ class Orienter:
             batch = np.zeros((BATCH, 3, HEIGHT, WIDTH), np.float32)
             for place, (_, piece) in enumerate(part):
                 batch[place] = fill(piece, HEIGHT, WIDTH)
-            chances = np.clip(self.network(batch)[: len(part), 1].astype(np.float64), 1e-6, 1 - 1e-6)
-            np.add.at(evidence, [number for number, _ in part], np.log(chances / (1 - chances)))
+            probabilities = np.clip(self.network(batch)[: len(part), 1].astype(np.float64), 1e-6, 1 - 1e-6)
+            np.add.at(evidence, [number for number, _ in part], np.log(probabilities / (1 - probabilities)))
         return (1 / (1 + np.exp(-evidence))).tolist()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -102,7 +103,7 @@ class Page:
         ]
         return {"width": width, "height": height, "text": self.text, "lines": lines, "seconds": self.seconds}
 
-    def draw(self, path: Any, font: str | None = None) -> None:
+    def draw(self, path: str | os.PathLike[str], font: str | None = None) -> None:
         """Writes a picture: the page with its boxes, beside it the text in its place.
 
         Args:

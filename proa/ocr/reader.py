@@ -109,13 +109,13 @@ class Reader:
         are is told by reading them both ways, for a line alone is often misjudged."""
         if self.orienter is None or not boxes:
             return boxes, cuts, []
-        chances = self.orienter(cuts)
+        probabilities = self.orienter(cuts)
         lengths = np.array([box.width for box in boxes])
-        flipped = np.array(chances) > 0.5
+        flipped = np.array(probabilities) > 0.5
         if len(boxes) > 2 and lengths[flipped].sum() > 0.5 * lengths.sum():
             boxes, cuts = [box.turned() for box in boxes], [turn(line) for line in cuts]
-            chances = [1 - chance for chance in chances]
-        return boxes, cuts, [place for place, chance in enumerate(chances) if chance > DOUBTFUL]
+            probabilities = [1 - probability for probability in probabilities]
+        return boxes, cuts, [place for place, probability in enumerate(probabilities) if probability > DOUBTFUL]
 
 
 def _aligned(boxes: Sequence[Box]) -> list[Box]:

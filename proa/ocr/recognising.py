@@ -13,7 +13,7 @@ from .networks import Network
 
 HEIGHT = 48
 WIDTHS = (320, 480, 640, 960, 1280, 1920, 2560, 3840)  # a few, so that there are few executables
-# How much chance of a space there is between two letters, over all steps, where there is one; and beside other signs.
+# How much probability of a space there is between two letters, over all steps, where there is one; and beside other signs.
 SPACE, SPACE_BESIDE_SIGNS = 0.04, 0.2
 FIRST_IDEOGRAPH = 0x2E80  # Unicode has the scripts of East Asia from here on
 
@@ -32,38 +32,38 @@ class Recogniser:
     def _read(self, line: np.ndarray) -> tuple[str, float]:
         wanted = HEIGHT * line.shape[1] / line.shape[0]
         width = next((width for width in WIDTHS if width >= wanted), WIDTHS[-1])
-        chances = self.network(fill(line, HEIGHT, width)[None])[0]
-        if chances.shape[-1] != len(self.characters):
+        probabilities = self.network(fill(line, HEIGHT, width)[None])[0]
+        if probabilities.shape[-1] != len(self.characters):
             raise value_error(
-                "ocr", f"the recogniser tells {chances.shape[-1]} classes apart, its characters are another number",
+                "ocr", f"the recogniser tells {probabilities.shape[-1]} classes apart, its characters are another number",
                 f"{len(self.characters) - 2} characters", "name the file of characters that belongs to the model",
             )  # fmt: skip
-        return decode(chances, self.characters)
+        return decode(probabilities, self.characters)
 
 
-def decode(chances: np.ndarray, characters: Sequence[str]) -> tuple[str, float]:
+def decode(probabilities: np.ndarray, characters: Sequence[str]) -> tuple[str, float]:
     """[steps, classes] as text: the likeliest class of each step, repetitions merged, blanks (class 0) left out.
 
     PP-OCR's networks hesitate to say that there is a space (the last class), but between the letters of a word they are
     sure that there is none: where they are not, there is one.
     """
-    best = chances.argmax(axis=1)
+    best = probabilities.argmax(axis=1)
     kept = best != 0
     kept[1:] &= best[1:] != best[:-1]
     steps = np.flatnonzero(kept)
     if not len(steps):
         return "", 0.0
     letters = [characters[int(k)] for k in best[steps]]
-    space = np.concatenate([[0.0], chances[:, -1].cumsum()])
+    space = np.concatenate([[0.0], probabilities[:, -1].cumsum()])
     text = letters[0]
     for before, after, letter in zip(steps, steps[1:], letters[1:]):
-        if space[after] - space[before + 1] >= _least_chance(text[-1], letter):
+        if space[after] - space[before + 1] >= _least_probability(text[-1], letter):
             text += " "
         text += letter
-    return text, float(chances.max(axis=1)[steps].mean())
+    return text, float(probabilities.max(axis=1)[steps].mean())
 
 
-def _least_chance(before: str, after: str) -> float:
+def _least_probability(before: str, after: str) -> float:
     """How likely a space must be to stand between two characters. Beside Chinese and Japanese ones there is none that the
     network does not say itself, beside a space no second one; beside signs (user@host) it hesitates more."""
     if " " in (before, after) or max(ord(before), ord(after[0])) >= FIRST_IDEOGRAPH:

@@ -1,6 +1,6 @@
 """The primitives that everything leans on: cast, full, reshape, transpose, expand, sum.
 
-The backward engine uses several of them (see the end of this file).
+The machinery itself uses some of them (see the end of this file).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ..core.aval import Aval, make_aval
 from ..core.dtype import BOOL, INT32, INT64, is_differentiable, to_numpy_dtype
 from ..core.errors import failed_check, type_error, value_error
 from ..core.symbols import SymbolicSize, divides, same_size, same_sizes, whole
-from ..eager import dispatch, series
-from ..eager.annotations import DTypeLike, ShapeLike
-from ..eager.backward import engine
+from ..eager import series
+from ..eager.annotations import AxisLike, DTypeLike, ShapeLike
 from ..eager.declare import op, public
 from ..eager.infer import elementwise, normalise_axis, reduce
+from ..eager.needed import needed
 from ..eager.samples import A, S, samples
 from ..eager.tensor import Tensor
 from ..ir.padding import rules
@@ -297,7 +297,7 @@ def transpose_to(xp: Any, x: Any, perm: tuple[int, ...]) -> Any:
     reference=lambda x, perm: np.transpose(x, perm),
 )  # fmt: skip
 @public(method=True, aliases="perm=dim0 name=dim1")
-def transpose(x: Tensor, perm: Any, name: Any = None) -> Tensor:
+def transpose(x: Tensor, perm: Sequence[int] | int, name: Any = None) -> Tensor:
     """A tensor with its axes in another order; the result shares memory with `x`.
 
     Args:
@@ -386,7 +386,8 @@ def restore_axes(g: Tensor, aval: Aval, axis: tuple[int, ...], keepdim: bool) ->
 def sum_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     # Half types are summed in float32, as Paddle and XLA do.
     wide = np.float32 if x.dtype.itemsize <= 2 and is_differentiable(x.dtype) else x.dtype
-    return xp.sum(x, axis=axis, keepdims=keepdim, dtype=wide).astype(x.dtype, copy=False)
+    total = xp.sum(x, axis=axis, keepdims=keepdim, dtype=wide)
+    return total if wide is x.dtype else total.astype(x.dtype, copy=False)
 
 
 sum_over.operation.kernels["cpu"] = native_sum(native_sum_over_space(sum_over.operation.kernel))
@@ -404,8 +405,8 @@ sum_over.operation.kernels["gpu"] = sum_by_product(sum_over.operation.kernel)
 @public(method=True, out=True)
 def sum(
     x: Tensor,
-    axis: Any = None,
-    dtype: Any = None,
+    axis: AxisLike | None = None,
+    dtype: DTypeLike | bool | None = None,
     keepdim: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -431,7 +432,7 @@ def sum(
         paddle.Size([2, 1])
     """
     if dtype is not None:
-        if dtype.__class__ is bool:
+        if isinstance(dtype, bool):
             return sum(x, axis, None, dtype)
         x = cast_to(x, to_numpy_dtype(dtype))
     elif x._aval.dtype in (BOOL, INT32):
@@ -459,10 +460,17 @@ def _was_broadcast(before: int, after: int) -> bool:
     return not same_size(before, after) and before == 1 and after != 1
 
 
-dispatch.provide(cast_to)
-engine.provide(
-    sum_to=sum_to,
-    cast=cast_to,
-    ones_like=lambda t: full_of(1.0, t._aval.shape, t._aval.dtype),
-    zeros=lambda aval: full_of(0.0, aval.shape, aval.dtype),
-)
+needed(cast_to)
+needed(sum_to)
+
+
+@needed
+def ones_of_aval(aval: Aval) -> Tensor:
+    """Ones of that shape and dtype: where a backward pass starts."""
+    return full_of(1.0, aval.shape, aval.dtype)
+
+
+@needed
+def zeros_of_aval(aval: Aval) -> Tensor:
+    """Zeros of that shape and dtype: the gradient of a result that nobody used."""
+    return full_of(0.0, aval.shape, aval.dtype)

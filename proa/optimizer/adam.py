@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import failed_check, type_error
 from ..eager.tensor import Tensor
 from .arguments import at_least_zero, below_one
-from .optimizer import Bucket, Group, Optimizer, ParameterState, _decay_setting
+from .groups import Bucket, Group, ParameterState, decay_setting
+from .optimizer import Optimizer
 from .updates import adam_update
 
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ class AdamW(Adam):
     def _gradient_term(self, parameter: Any) -> tuple[str, float]:
         """A regularizer of a parameter's own acts on its gradient, beside the decay of the weights."""
         own = getattr(parameter, "regularizer", None)
-        return ("", 0.0) if own is None else _decay_setting("AdamW", own)
+        return ("", 0.0) if own is None else decay_setting("AdamW", own)
 
     def _factor(self, parameter: Any) -> float:
         ratio = 1.0 if self._lr_ratio is None else float(self._lr_ratio(parameter))

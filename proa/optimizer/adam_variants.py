@@ -11,7 +11,8 @@ from ..core.errors import type_error
 from ..eager.tensor import Tensor
 from .adam import steps_of
 from .arguments import at_least_zero, below_one, number
-from .optimizer import Bucket, Group, Optimizer, ParameterState
+from .groups import Bucket, Group, ParameterState
+from .optimizer import Optimizer
 from .updates_adaptive import adamax_update, lamb_update, nadam_momentum, nadam_update, radam_update
 
 if TYPE_CHECKING:

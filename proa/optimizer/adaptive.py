@@ -9,7 +9,8 @@ from ..core.aval import Aval
 from ..eager.tensor import Tensor
 from ..ops.basic import full_of
 from .arguments import at_least_zero, number
-from .optimizer import Bucket, Group, Optimizer
+from .groups import Bucket, Group
+from .optimizer import Optimizer
 from .updates_adaptive import adadelta_update, adagrad_update, rmsprop_update
 
 if TYPE_CHECKING:

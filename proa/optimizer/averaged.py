@@ -13,7 +13,8 @@ from ..eager.backward.engine import zeros_of
 from ..eager.tensor import Tensor
 from ..ops.basic import full_of
 from .arguments import number
-from .optimizer import Bucket, Group, Optimizer, ParameterState
+from .groups import Bucket, Group, ParameterState
+from .optimizer import Optimizer
 from .updates_adaptive import asgd_update, rprop_update
 
 if TYPE_CHECKING:

@@ -192,7 +192,7 @@ class LBFGS(Optimizer):
         loss: Tensor,
         startup_program: Any = None,
         parameters: Iterable[Tensor | dict[str, Any]] | None = None,
-        no_grad_set: Any = None,
+        no_grad_set: Iterable[Tensor | str] | None = None,
     ) -> Any:
         """Not there: the loss must be computed several times a step, so `step(closure)` is to be called.
 

@@ -7,124 +7,43 @@ from step to step and made anew when the set of parameters with gradients change
 
 from __future__ import annotations
 
-import re
-import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..core.aval import Aval
-from ..core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
-from ..core.errors import failed_check, failed_type_check, message, runtime_error, type_error, value_error, warn
+from ..core.dtype import BFLOAT16, FLOAT16, FLOAT32
+from ..core.errors import failed_type_check, message, runtime_error, type_error, value_error, warn
 from ..core.tracebacks import boundary
 from ..eager.backward.engine import zeros_of
-from ..eager.parameter import Parameter
-from ..eager.tensor import Tensor, alias, tensor_from_data
-from ..eager.views import replace_value
+from ..eager.tensor import Tensor, alias
 from ..ir import recorder
 from ..ir.capture import outside_capture
 from ..ir.live import LiveNumber
+from ..ir.observing import RUNTIME
 from ..ir.recorder import LOCAL, apart, recording_gradients
 from ..ir.recording.mode import Mode
-from ..ops.basic import cast_to, full_of
+from ..ops.basic import cast_to
 from ..ops.layout import follow_layout, keep_layout
 from ..ops.math.unary import sign
 from .fusion import FusedStorage
+from .groups import Bucket, Group, ParameterState, decay_setting
 from .inner_names import PaddleNames
 from .lr import LRScheduler
+from .minimizing import Minimizing
+from .states import StateDict
 from .updates import record_update
 
 if TYPE_CHECKING:
     from ..nn.clip import ClipGradBase
     from .regularizer import WeightDecay
 
-_MASTER = "_fp32_master_0"
-
-
-class ParameterState:
-    """What an optimiser keeps for one parameter."""
-
-    __slots__ = ("accumulators", "master", "parameter", "steps")
-
-    def __init__(self, parameter: Tensor) -> None:
-        self.parameter = parameter
-        self.accumulators: dict[str, Tensor] = {}
-        self.master: Tensor | None = None
-        self.steps = 0
-
-    @property
-    def key(self) -> str:
-        return self.parameter.name + (_MASTER if self.master is not None else "")
-
-
-class Bucket:
-    """Parameters that one operation updates together."""
-
-    __slots__ = (
-        "decay",
-        "extra",
-        "factor",
-        "kind",
-        "members",
-        "positions",
-        "states",
-        "steps",
-        "tail",
-        "targets",
-    )
-
-    def __init__(
-        self,
-        positions: list[int],
-        states: list[ParameterState],
-        factor: float,
-        decay: tuple[str, float],
-        extra: Any,
-        device_scalars: Iterable[float],
-    ) -> None:
-        self.positions = positions
-        self.states = states
-        self.factor = factor
-        self.kind, self.decay = decay
-        self.extra = extra
-        self.steps = states[0].steps
-        self.members = [state.parameter for state in states]
-        names = states[0].accumulators
-        self.tail = [state.accumulators[name] for name in names for state in states]
-        self.tail += [state.master for state in states if state.master is not None]
-        self.tail += [full_of(number, (), FLOAT64) for number in device_scalars]
-        self.targets = self.members + self.tail
-
-
-class Group(dict[str, Any]):
-    """A parameter group: parameters with options of their own.
-
-    It is the dictionary itself that programs find in `optimizer._param_groups`, with the parameters under "params".
-    """
-
-    __slots__ = ("active", "buckets", "factors", "parameters", "terms")
-
-    def __init__(self, parameters: list[Any], options: dict[str, Any]) -> None:
-        super().__init__(options, params=parameters)
-        self.parameters = parameters
-        self.active: list[Any] = []
-        self.factors: list[float] = []
-        self.buckets: list[Bucket] = []
-        self.terms: dict[int, tuple[str, float]] = {}  # regularizers that are added to gradients, by position
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """What the group was given beside its parameters."""
-        return self
-
 
 class NoParameters(ValueError, AttributeError):
     """An optimiser without parameters; Paddle raises an AttributeError."""
 
 
-class Optimizer(FusedStorage, PaddleNames):
+class Optimizer(Minimizing, StateDict, FusedStorage, PaddleNames):
     """The base class of optimisers: `step()` changes parameters by their gradients, `clear_grad()` ends a step.
 
     `parameters` may be a list of dictionaries, each with the key "params" and settings of its own; a group's
@@ -188,7 +107,7 @@ class Optimizer(FusedStorage, PaddleNames):
             raise type_error(where, "grad_clip must be one of nn.ClipGradBy…", type(grad_clip).__name__)
         self._learning_rate = learning_rate
         self._weight_decay = weight_decay
-        _decay_setting(where, weight_decay)
+        decay_setting(where, weight_decay)
         self._grad_clip = grad_clip
         self._name = name
         self._states: dict[int, ParameterState] = {}
@@ -218,7 +137,7 @@ class Optimizer(FusedStorage, PaddleNames):
             warn(
                 f"({where}) a parameter group has no option {unknown}, which have no effect; there are {sorted(allowed)}."
             )
-        _decay_setting(where, options.get("weight_decay"))
+        decay_setting(where, options.get("weight_decay"))
         known = {id(parameter) for parameter in self._parameter_list}
         for parameter in members:
             if not isinstance(parameter, Tensor):
@@ -304,6 +223,9 @@ class Optimizer(FusedStorage, PaddleNames):
             >>> weight.tolist()
             [0.5]
         """
+        RUNTIME.phase("update", self._step)
+
+    def _step(self) -> None:
         with recording_gradients(False):
             for group in self._param_groups:
                 active, grads = [], []
@@ -423,7 +345,7 @@ class Optimizer(FusedStorage, PaddleNames):
         """Kind and size of the weight decay; a regularizer of the parameter's own comes first."""
         own = getattr(parameter, "regularizer", None)
         chosen = own if own is not None else group.options.get("weight_decay", self._weight_decay)
-        return _decay_setting(type(self).__name__, chosen)
+        return decay_setting(type(self).__name__, chosen)
 
     def _gradient_term(self, parameter: Any) -> tuple[str, float]:
         """A regularizer that is added to the gradient, because `_decay` does not stand for it."""
@@ -496,319 +418,3 @@ class Optimizer(FusedStorage, PaddleNames):
     def _new_accumulator(self, name: str, aval: Aval) -> Tensor:
         """The first value of a state; `aval` is that of the parameter, in float32 at least."""
         return zeros_of(aval)
-
-    @boundary
-    def minimize(
-        self,
-        loss: Tensor,
-        startup_program: Any = None,
-        parameters: Iterable[Tensor | dict[str, Any]] | None = None,
-        no_grad_set: Any = None,
-    ) -> tuple[list[Any], list[tuple[Any, Tensor]]]:
-        """`step()`, after `loss.backward()`. In a static program the gradients are computed here.
-
-        Args:
-            loss: the loss.
-            startup_program: accepted for compatibility.
-            parameters: in a static program, those to change; all of them if left out.
-            no_grad_set: in a static program, those that get no gradient.
-
-        Returns:
-            A list, and the (parameter, gradient) pairs.
-
-        Examples:
-            >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
-            >>> optimizer = paddle.optimizer.SGD(0.25, parameters=[weight])
-            >>> loss = (weight ** 2).sum()
-            >>> loss.backward()
-            >>> _, pairs = optimizer.minimize(loss)
-            >>> weight.tolist(), pairs[0][1].tolist()
-            ([0.5], [2.0])
-        """
-        if not isinstance(loss, Tensor):
-            raise failed_check(type(self).__name__, "the loss must be a Tensor", type(loss).__name__)
-        pairs = self.backward(loss, startup_program, parameters, no_grad_set)
-        if LOCAL.segment.owner is not None:
-            return self.apply_gradients(pairs), pairs
-        self.step()
-        return [], pairs
-
-    def backward(
-        self,
-        loss: Tensor,
-        startup_program: Any = None,
-        parameters: Iterable[Tensor | dict[str, Any]] | None = None,
-        no_grad_set: Any = None,
-        callbacks: Any = None,
-    ) -> list[tuple[Any, Tensor]]:
-        """The (parameter, gradient) pairs that `loss.backward()` left; in a static program, those it would give.
-
-        Args:
-            loss: the loss.
-            startup_program: accepted for compatibility.
-            parameters: in a static program, those whose gradients are wanted.
-            no_grad_set: in a static program, those that get no gradient.
-            callbacks: accepted for compatibility.
-
-        Examples:
-            >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
-            >>> loss = (weight ** 2).sum()
-            >>> loss.backward()
-            >>> [grad.tolist() for _, grad in paddle.optimizer.SGD(0.25, parameters=[weight]).backward(loss)]
-            [[2.0]]
-        """
-        program = LOCAL.segment.owner
-        if program is not None:
-            wanted = parameters if parameters is not None else self._parameter_list or None
-            pairs = program.backward_of(loss, wanted, no_grad_set)
-            new = [parameter for parameter, _ in pairs if id(parameter) not in self._groups]
-            if new:
-                self._add_param_group({"params": new})
-            return pairs
-        return [
-            (parameter, parameter.grad)
-            for parameter in self._parameter_list
-            if not parameter.stop_gradient and parameter.grad is not None
-        ]
-
-    def apply_gradients(self, params_grads: Sequence[tuple[Any, Tensor]]) -> list[Any]:
-        """A step with the given gradients instead of the parameters' own.
-
-        Args:
-            params_grads: (parameter, gradient) pairs.
-
-        Examples:
-            >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
-            >>> _ = paddle.optimizer.SGD(0.5, parameters=[weight]).apply_gradients([(weight, paddle.to_tensor([4.0]))])
-            >>> weight.tolist()
-            [-1.0]
-        """
-        given = {id(parameter): grad for parameter, grad in params_grads}
-        with recording_gradients(False):
-            for group in self._param_groups:
-                active = [parameter for parameter in group.parameters if id(parameter) in given]
-                if active:
-                    self._step_group(group, active, [given[id(parameter)] for parameter in active])
-        LOCAL.segment.stepped = True
-        return []
-
-    def clear_grad(self, set_to_zero: bool = True) -> None:
-        """Sets all gradients to zeros (or takes them away): the end of a step.
-
-        The work recorded since the last one runs here, when nobody needs the gradients any more.
-
-        Args:
-            set_to_zero: False takes them away, so that `grad` is None.
-
-        Examples:
-            >>> layer = paddle.nn.Linear(2, 1)
-            >>> optimizer = paddle.optimizer.SGD(0.5, parameters=layer.parameters())
-            >>> layer(paddle.ones([1, 2])).sum().backward()
-            >>> optimizer.clear_grad()
-            >>> layer.bias.grad.tolist()
-            [0.0]
-        """
-        for parameter in self._parameter_list:
-            if isinstance(parameter, Parameter):
-                if parameter._grad is not None or parameter._zeroed:
-                    parameter._grad = None
-                    parameter._zeroed = set_to_zero
-            else:
-                parameter.clear_gradient(set_to_zero)
-        recorder.boundary()
-
-    clear_gradients = clear_grad
-
-    def zero_grad(self, set_to_none: bool = True) -> None:
-        """Takes all gradients away, under PyTorch's name.
-
-        Args:
-            set_to_none: False sets them to zeros instead.
-
-        Examples:
-            >>> layer = paddle.nn.Linear(2, 1)
-            >>> optimizer = paddle.optimizer.SGD(0.5, parameters=layer.parameters())
-            >>> layer(paddle.ones([1, 2])).sum().backward()
-            >>> optimizer.zero_grad()
-            >>> layer.bias.grad is None
-            True
-        """
-        self.clear_grad(not set_to_none)
-
-    def append_regularization_ops(
-        self, parameters_and_grads: Sequence[tuple[Any, Tensor]], regularization: Any = None
-    ) -> list[tuple[Any, Tensor]]:
-        """The pairs, with the term of the parameter's own regularizer, or else of `regularization`, in the gradients.
-
-        Args:
-            parameters_and_grads: (parameter, gradient) pairs.
-            regularization: an `L1Decay`, an `L2Decay` or a number.
-
-        Examples:
-            >>> weight = paddle.to_tensor([4.0], stop_gradient=False)
-            >>> optimizer = paddle.optimizer.SGD(0.5, parameters=[weight])
-            >>> pairs = [(weight, paddle.to_tensor([1.0]))]
-            >>> pairs = optimizer.append_regularization_ops(pairs, paddle.regularizer.L2Decay(0.5))
-            >>> pairs[0][1].tolist()
-            [3.0]
-        """
-        found = []
-        with recording_gradients(False):
-            for parameter, grad in parameters_and_grads:
-                own = getattr(parameter, "regularizer", None)
-                kind, size = _decay_setting("append_regularization_ops", regularization if own is None else own)
-                if grad is not None and kind:
-                    grad = grad + size * (parameter if kind == "l2" else parameter.sign())
-                found.append((parameter, grad))
-        return found
-
-    # ---- state ---------------------------------------------------------------------------------
-
-    def get_opti_var_name_list(self) -> list[str]:
-        """The names of all states, as in `state_dict`.
-
-        Examples:
-            >>> weight = paddle.create_parameter([1], "float32", name="scale")
-            >>> optimizer = paddle.optimizer.Momentum(parameters=[weight])
-            >>> weight.sum().backward()
-            >>> optimizer.step()
-            >>> optimizer.get_opti_var_name_list()
-            ['scale_velocity_0']
-        """
-        return [key for key in self.state_dict() if key not in ("LR_Scheduler", "master_weights")]
-
-    def _settled_states(self) -> list[ParameterState]:
-        for group in self._param_groups:
-            self._settle(group)
-        found = [self._states.get(id(parameter)) for parameter in self._parameter_list]
-        return [state for state in found if state is not None]
-
-    def _scalar_state(self, state: ParameterState) -> dict[str, Any]:
-        """Numbers that belong into the state dictionary, by their names; arrays where Paddle has another form than [1]."""
-        return {}
-
-    def _load_scalar_state(self, state: ParameterState, found: dict[str, float]) -> None:
-        """Takes back what `_scalar_state` gave."""
-
-    def state_dict(self) -> dict[str, Any]:
-        """States by Paddle's names (`linear_0.w_0_moment1_0`), and the schedule's state.
-
-        Examples:
-            >>> weight = paddle.create_parameter([1], "float32", name="scale")
-            >>> optimizer = paddle.optimizer.Adam(parameters=[weight])
-            >>> weight.sum().backward()
-            >>> optimizer.step()
-            >>> sorted(optimizer.state_dict())
-            ['scale_beta1_pow_acc_0', 'scale_beta2_pow_acc_0', 'scale_moment1_0', 'scale_moment2_0']
-        """
-        states = self._settled_states()
-        found: dict[str, Any] = {}
-        for name in self._accumulator_names:
-            for state in states:
-                if name in state.accumulators:
-                    found[f"{state.key}_{name}_0"] = state.accumulators[name]
-        numbers = [(state, self._scalar_state(state)) for state in states]
-        for name in numbers[0][1] if numbers else ():
-            for state, scalars in numbers:
-                number = scalars[name]
-                if not isinstance(number, np.ndarray):
-                    kind = np.float64 if state.parameter._aval.dtype == np.float64 else np.float32
-                    number = np.array([number], kind)
-                found[f"{state.key}_{name}_0"] = tensor_from_data(number)
-        masters = {s.parameter.name: s.master for s in states if s.master is not None}
-        if masters:
-            found["master_weights"] = masters
-        if isinstance(self._learning_rate, LRScheduler):
-            found["LR_Scheduler"] = self._learning_rate.state_dict()
-        return found
-
-    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Takes the states of a dictionary that `state_dict` gave, here or in Paddle.
-
-        Args:
-            state_dict: the dictionary.
-
-        Examples:
-            >>> weight = paddle.create_parameter([1], "float32", name="scale")
-            >>> optimizer = paddle.optimizer.Momentum(parameters=[weight])
-            >>> optimizer.set_state_dict({"scale_velocity_0": np.array([3.0], "float32")})
-            >>> optimizer.state_dict()["scale_velocity_0"].tolist()
-            [3.0]
-        """
-        schedule = state_dict.get("LR_Scheduler")
-        if isinstance(self._learning_rate, LRScheduler) and schedule is not None:
-            self._learning_rate.set_state_dict(schedule)
-        # Paddle numbers the states of a second optimiser over the same parameters with _1.
-        values = {
-            re.sub(r"_\d+$", "", key): value
-            for key, value in state_dict.items()
-            if key not in ("LR_Scheduler", "master_weights")
-        }
-        masters = state_dict.get("master_weights", {})
-        for group in self._param_groups:
-            self._settle(group)
-            group.active, group.buckets = [], []
-        if not values:
-            return
-        left_out = [p.name for p in self._parameter_list if not self._load_state(p, values, masters)]
-        missing = [p.name for p in self._parameter_list if p.name in left_out and not p.stop_gradient]
-        if len(left_out) == len(self._parameter_list):
-            raise value_error(
-                "set_state_dict",
-                "no state in the dictionary belongs to a parameter of this optimiser",
-                f"{list(state_dict)[:3]} … for {left_out[:3]} …",
-                "make the model's layers in the same order as when the state was saved",
-            )
-        if missing:
-            warnings.warn(
-                f"(set_state_dict) the dictionary has no state for {missing}; they start afresh.",
-                stacklevel=2,
-            )
-
-    load_state_dict = set_state_dict
-    set_dict = set_state_dict
-
-    def _load_state(self, parameter: Any, values: dict[str, Any], masters: dict[str, Any]) -> bool:
-        """Fills the state of one parameter; False where the dictionary has none."""
-        keys = [parameter.name, parameter.name + _MASTER]
-        names = (*self._accumulator_names, *self._scalar_state(ParameterState(parameter)))
-        if not any(f"{key}_{name}" in values for key in keys for name in names):
-            return False
-        state = self._state(parameter)
-        found: dict[str, Any] = {}
-        for name in names:
-            for key in keys:
-                if f"{key}_{name}" in values:
-                    found[name] = values[f"{key}_{name}"]
-        for name, tensor in state.accumulators.items():
-            if name in found:
-                _assign(tensor, found.pop(name), f"{parameter.name}_{name}")
-        self._load_scalar_state(state, {name: float(np.asarray(v).ravel()[0]) for name, v in found.items()})
-        if state.master is not None and parameter.name in masters:
-            _assign(state.master, masters[parameter.name], f"{parameter.name}{_MASTER}")
-        return True
-
-
-def _assign(tensor: Tensor, value: Any, name: str) -> None:
-    source = alias(value) if isinstance(value, Tensor) else tensor_from_data(value)
-    if source._aval.shape != tensor._aval.shape:
-        raise value_error(
-            "set_state_dict",
-            f"{name} has another shape in the dictionary",
-            f"{source._aval} for {tensor._aval}",
-        )
-    if source._aval.dtype != tensor._aval.dtype:
-        source = cast_to(source, tensor._aval.dtype)
-    replace_value(tensor, source._to_place(tensor._aval.place))
-
-
-def _decay_setting(where: str, given: Any) -> tuple[str, float]:
-    """Kind ("l1", "l2" or "") and size of a weight decay: a number means L2."""
-    if given is None:
-        return "", 0.0
-    if isinstance(given, (int, float)) and not isinstance(given, bool):
-        return ("l2", float(given)) if given else ("", 0.0)
-    kind, size = getattr(given, "kind", None), getattr(given, "coeff", None)
-    if kind not in ("l1", "l2") or size is None:
-        raise type_error(where, "weight_decay must be a float, L1Decay or L2Decay", type(given).__name__)
-    return kind, float(size)

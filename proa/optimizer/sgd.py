@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import value_error
 from ..eager.tensor import Tensor
-from .optimizer import Bucket, Group, Optimizer
+from .groups import Bucket, Group
+from .optimizer import Optimizer
 from .updates import momentum_update, sgd_update
 
 if TYPE_CHECKING:

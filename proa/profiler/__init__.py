@@ -1,6 +1,6 @@
 """`paddle.profiler`: what a program does and how long it takes.
 
-`recording.py` collects events (through `eager/instrument.py`, which costs nothing while nobody records), `profiler.py`
+`recording.py` collects events (through `ir/observing.py`, which costs nothing while nobody records), `profiler.py`
 chooses the steps, `export.py` writes them for Perfetto, `summary.py` prints tables.
 """
 

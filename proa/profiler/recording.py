@@ -14,7 +14,8 @@ from typing import Any
 
 from ..core.dtype import name_of
 from ..core.errors import type_error
-from ..eager import instrument
+from ..ir.layer_ranges import LayerRanges, program_of
+from ..ir.observing import RUNTIME, Observer, current_layer
 from .enums import TracerEventType
 
 _PHASES = {"backward": TracerEventType.Backward, "update": TracerEventType.Optimization}
@@ -67,7 +68,7 @@ def device_bytes() -> int:
     return sum(array.nbytes for array in jax.live_arrays(device.platform))
 
 
-class Recording(instrument.Observer):
+class Recording(Observer):
     """Collects events from `start` to `stop`."""
 
     def __init__(self, record_shapes: bool = False, profile_memory: bool = False, with_flops: bool = False) -> None:
@@ -85,12 +86,12 @@ class Recording(instrument.Observer):
         self.begin = self.end = perf_counter_ns()
         self.epoch = time.time_ns() - perf_counter_ns()  # added to a time, it gives nanoseconds since 1970
         self.processor = (time.process_time_ns(), _system_times())
-        self._ranges = instrument.LayerRanges()
+        self._ranges = LayerRanges()
 
     # ---- beginning and end ---------------------------------------------------------------------
 
     def start(self) -> None:
-        instrument.attach(self)
+        RUNTIME.attach(self)
         self.begin = perf_counter_ns()
         self.processor = (time.process_time_ns(), _system_times())
         _ACTIVE.append(self)
@@ -105,7 +106,7 @@ class Recording(instrument.Observer):
         self.sample_memory()
         if self in _ACTIVE:
             _ACTIVE.remove(self)
-        instrument.detach(self)
+        RUNTIME.detach(self)
 
     def add(self, name: str, kind: TracerEventType, begin: int, end: int, **args: Any) -> None:
         thread = threading.get_ident()
@@ -123,7 +124,7 @@ class Recording(instrument.Observer):
         self._ranges.mark(path)
 
     def layer_left(self, path: str, layer: Any, begin: int, end: int) -> None:
-        self._ranges.mark(instrument.current_layer())
+        self._ranges.mark(current_layer())
         self.add(path, TracerEventType.Forward, begin, end, layer=type(layer).__name__)
 
     def phase_left(self, name: str, begin: int, end: int) -> None:
@@ -134,7 +135,7 @@ class Recording(instrument.Observer):
         self.add(f"compile segment_of_{size}", TracerEventType.Compilation, begin, end, operations=size)
 
     def ran_compiled(self, executable: Any, inputs: Any, scalars: Any, begin: int, end: int) -> None:
-        program = instrument.program_of(executable)
+        program = program_of(executable)
         args: dict[str, Any] = {}
         if program is not None:
             args["operations"] = len(program.instructions)

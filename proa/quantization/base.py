@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import abc
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..nn.layer import Layer
+
+if TYPE_CHECKING:
+    from ..eager.tensor import Tensor
 
 
 class BaseQuanter(Layer, metaclass=abc.ABCMeta):
@@ -23,7 +26,7 @@ class BaseQuanter(Layer, metaclass=abc.ABCMeta):
         super().__init__()
 
     @abc.abstractmethod
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         """The input, rounded or watched.
 
         Examples:

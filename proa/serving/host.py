@@ -16,6 +16,7 @@ import threading
 from collections.abc import Awaitable, Callable
 from typing import Any, Self
 
+from ..core.elsewhere import from_elsewhere
 from .settings import HostSettings
 
 logger = logging.getLogger("proa.serving")
@@ -163,7 +164,7 @@ def check_packages(*names: str) -> None:
 
     try:
         for name in names:
-            importlib.import_module(name)
+            importlib.import_module(from_elsewhere(name))
     except ImportError as error:
         raise CannotServe(f"a package is missing ({error}); install what serving needs: {HOW_TO_INSTALL}") from None
 

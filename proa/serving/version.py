@@ -11,7 +11,7 @@ import numpy as np
 
 from ..eager.tensor import wrap
 from ..inference import Config, Predictor, create_predictor
-from ..inference.engines.choosing import difference
+from ..inference.engines.agreement import difference
 from ..inference.examples import made_up
 from .imported import as_own
 from .refusals import Kind, Refused

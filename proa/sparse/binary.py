@@ -36,7 +36,7 @@ def _reference_add(x: Any, y: Any) -> Any:
 
 
 @samples(*_PAIRS, S(_DENSE_ROWS, A(2, dtype="float64")), reference=_reference_add)
-def add(x: Any, y: Any, name: str | None = None) -> Tensor:
+def add(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """`x + y`, stored where either is.
 
     Args:
@@ -53,8 +53,10 @@ def add(x: Any, y: Any, name: str | None = None) -> Tensor:
         >>> paddle.sparse.add(x, x).to_dense().tolist()
         [[0.0, 4.0], [6.0, 0.0]]
     """
-    if _is_mixed(x, y) and x.dense_dim() and y._aval.shape == x._values._aval.shape[1:]:
-        return x._with_values(add_dense(x._values, y))
+    if _is_mixed(x, y):
+        rows: Any = x
+        if rows.dense_dim() and y._aval.shape == rows._values._aval.shape[1:]:
+            return rows._with_values(add_dense(rows._values, y))
     return _combine("sparse.add", add_dense, x, y)
 
 
@@ -79,7 +81,7 @@ def subtract(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 
 @samples(*_PAIRS, S(_COO, 2.5), S(_CSR, 2), S(_COO, A(3, 4)), reference=np.multiply)
-def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
+def multiply(x: Tensor, y: Tensor | float, name: str | None = None) -> Tensor:
     """`x * y`, stored where either is, as in Paddle.
 
     Args:
@@ -98,7 +100,8 @@ def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
     if isinstance(y, _NUMBERS):
         return _by_number("sparse.multiply", multiply_dense, x, y)
     if _is_mixed(x, y):
-        return x._with_values(multiply_dense(x._values, _cut_out("sparse.multiply", y, x)))
+        stored: Any = x
+        return stored._with_values(multiply_dense(stored._values, _cut_out("sparse.multiply", y, stored)))
     return _combine("sparse.multiply", multiply_dense, x, y)
 
 

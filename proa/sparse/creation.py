@@ -9,7 +9,7 @@ import numpy as np
 from ..core.dtype import INT64, to_numpy_dtype
 from ..core.errors import type_error, value_error
 from ..core.place import parse_place
-from ..eager.annotations import DeviceLike, DTypeLike, ShapeLike
+from ..eager.annotations import DeviceLike, DTypeLike, ShapeLike, TensorLike
 from ..eager.backward.tape import stand_in
 from ..eager.moving import moved
 from ..eager.samples import A, S, samples
@@ -41,8 +41,8 @@ _PLACES = [[0, 2, 1, 0], [1, 0, 3, 2]]
     reference=_reference_coo,
 )  # fmt: skip
 def sparse_coo_tensor(
-    indices: Any,
-    values: Any,
+    indices: TensorLike,
+    values: TensorLike,
     shape: ShapeLike | None = None,
     dtype: DTypeLike | None = None,
     place: DeviceLike | None = None,
@@ -125,9 +125,9 @@ def _reference_csr(
     reference=_reference_csr,
 )  # fmt: skip
 def sparse_csr_tensor(
-    crows: Any,
-    cols: Any,
-    values: Any,
+    crows: TensorLike,
+    cols: TensorLike,
+    values: TensorLike,
     shape: ShapeLike | None = None,
     dtype: DTypeLike | None = None,
     place: DeviceLike | None = None,

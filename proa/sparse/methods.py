@@ -40,7 +40,7 @@ SparseTensor.__rmul__ = _times  # type: ignore[method-assign] # a number or a de
 SparseTensor.__pow__ = unary.pow  # type: ignore[method-assign]
 SparseTensor.__neg__ = unary.neg  # type: ignore[method-assign]
 SparseTensor.__abs__ = unary.abs  # type: ignore[method-assign]
-SparseTensor.T = property(
+SparseTensor.T = property(  # pyright: ignore[reportAttributeAccessIssue] - a property in the place of Tensor's
     lambda self: shape.transpose(self, list(range(self._aval.ndim))[::-1]),
     doc="""The dimensions in reverse order.
 

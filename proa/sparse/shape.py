@@ -6,6 +6,7 @@ The values' own (dense) dimensions come last and stay there; what would mix them
 from __future__ import annotations
 
 import builtins
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ _CUBE, _DENSE_ROWS = A(2, 3, 4, layout="coo"), A(3, 4, 2, 3, dtype="float64", la
     S(_COO, [1, 0]), S(_CSR, [1, 0]), S(_CUBE, [2, 0, 1]), S(_BATCH, [0, 2, 1]), S(_DENSE_ROWS, [1, 0, 3, 2]),
     reference=np.transpose,
 )  # fmt: skip
-def transpose(x: Tensor, perm: Any, name: str | None = None) -> Tensor:
+def transpose(x: Tensor, perm: Sequence[int] | int, name: str | None = None) -> Tensor:
     """The dimensions in another order.
 
     Args:
@@ -129,7 +130,13 @@ def _reference_slice(x: Any, axes: Any, starts: Any, ends: Any) -> Any:
     S(_DENSE_ROWS, [1, 3], [1, 0], [3, 2]), S(_COO, [0], [1], [1]),
     reference=_reference_slice,
 )  # fmt: skip
-def slice(x: Tensor, axes: AxisLike, starts: Any, ends: Any, name: str | None = None) -> Tensor:
+def slice(
+    x: Tensor,
+    axes: AxisLike,
+    starts: Sequence[int | Tensor] | Tensor,
+    ends: Sequence[int | Tensor] | Tensor,
+    name: str | None = None,
+) -> Tensor:
     """A part of a sparse tensor.
 
     Args:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.dtype import to_numpy_dtype
 from ..core.errors import type_error
+from ..eager.annotations import DTypeLike
 from ..eager.backward.tape import stand_in
 from ..eager.declare import PUBLIC
 from ..eager.samples import A, S, samples
@@ -109,7 +110,9 @@ def pow(x: Tensor, factor: float, name: str | None = None) -> Tensor:
     S(A(3, 4, layout="coo"), "int32"), S(A(3, 4, dtype="int64", layout="csr"), "int32", "float32"),
     reference=lambda x, index_dtype=None, value_dtype=None: x.astype(value_dtype or x.dtype),
 )  # fmt: skip
-def cast(x: Tensor, index_dtype: Any = None, value_dtype: Any = None, name: str | None = None) -> Tensor:
+def cast(
+    x: Tensor, index_dtype: DTypeLike | None = None, value_dtype: DTypeLike | None = None, name: str | None = None
+) -> Tensor:
     """Other data types for the indices and the values.
 
     Args:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..core.errors import type_error, value_error
@@ -13,7 +14,7 @@ from .mode import require_static
 def append_backward(
     loss: Tensor,
     parameter_list: Any = None,
-    no_grad_set: Any = None,
+    no_grad_set: Iterable[Tensor | str] | None = None,
     callbacks: Any = None,
     checkpoints: Any = None,
     distop_context: Any = None,
@@ -55,7 +56,12 @@ def append_backward(
     return [(p, _named(grad, p)) for p, grad in zip(parameters, found, strict=True) if grad is not None]
 
 
-def gradients(targets: Any, inputs: Any, target_gradients: Any = None, no_grad_set: Any = None) -> list[Tensor | None]:
+def gradients(
+    targets: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    target_gradients: Tensor | Sequence[Tensor | None] | None = None,
+    no_grad_set: Iterable[Tensor | str] | None = None,
+) -> list[Tensor | None]:
     """Adds the gradients of `targets` with respect to `inputs`; None for an input they do not depend on.
 
     Args:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.dtype import to_numpy_dtype
 from ..core.errors import value_error
-from ..eager.annotations import DTypeLike, SizesLike
+from ..eager.annotations import DTypeLike, ShapeLike
 from ..eager.tensor import Tensor
 from ..ir.block import blocks_in
 from ..ir.program import Instruction
@@ -298,8 +299,8 @@ class Block:
     def create_var(
         self,
         name: str | None = None,
-        shape: Any = None,
-        dtype: Any = "float32",
+        shape: Sequence[int | None] | None = None,
+        dtype: DTypeLike = "float32",
         persistable: bool = False,
         **_: Any,
     ) -> Tensor:
@@ -338,7 +339,7 @@ class Block:
         return self.program.segment.assumptions.symbol("variable", example_size(axis))
 
     def create_parameter(
-        self, shape: SizesLike, dtype: DTypeLike = "float32", name: str | None = None, **options: Any
+        self, shape: ShapeLike, dtype: DTypeLike = "float32", name: str | None = None, **options: Any
     ) -> Any:
         """A parameter of the program, as `paddle.static.create_parameter` makes one.
 

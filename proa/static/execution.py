@@ -4,7 +4,7 @@ input shapes, by the same machinery that runs captured functions (`graph/graph.p
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -66,8 +66,8 @@ class Executor:
     def run(
         self,
         program: Program | None = None,
-        feed: Any = None,
-        fetch_list: Any = None,
+        feed: dict[str, Any] | Sequence[dict[str, Any]] | None = None,
+        fetch_list: Sequence[Tensor | str] | Tensor | str | None = None,
         feed_var_name: str = "feed",
         fetch_var_name: str = "fetch",
         scope: Scope | None = None,
@@ -160,8 +160,8 @@ class Executor:
         scope: Scope | None = None,
         thread: int = 0,
         debug: bool = False,
-        fetch_list: Any = None,
-        fetch_info: Any = None,
+        fetch_list: Sequence[Tensor | str] | Tensor | str | None = None,
+        fetch_info: Sequence[str] | None = None,
         print_period: int = 100,
         fetch_handler: Any = None,
     ) -> None:
@@ -182,8 +182,8 @@ class Executor:
         scope: Scope | None = None,
         thread: int = 0,
         debug: bool = False,
-        fetch_list: Any = None,
-        fetch_info: Any = None,
+        fetch_list: Sequence[Tensor | str] | Tensor | str | None = None,
+        fetch_info: Sequence[str] | None = None,
         print_period: int = 100,
         fetch_handler: Any = None,
     ) -> None:

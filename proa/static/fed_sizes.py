@@ -41,7 +41,7 @@ def fitted(graph: Graph, tensors: Sequence[Tensor]) -> Graph:
 
 def _taken(problem: Exception) -> str:
     """What the program takes for granted and these sizes do not keep."""
-    return str(getattr(problem, "guard", problem)).rstrip(".")
+    return str(getattr(problem, "guard", None) or problem).rstrip(".")
 
 
 def _may_be(captured: Sequence[int], shape: Sequence[int]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..core.errors import type_error, value_error
@@ -63,7 +63,7 @@ def cpu_places(device_count: int | None = None) -> list[Any]:
     return [CPUPlace() for _ in range(count)]
 
 
-def cuda_places(device_ids: Any = None) -> list[Any]:
+def cuda_places(device_ids: Sequence[int] | int | None = None) -> list[Any]:
     """The places of the GPUs with these numbers, or of all.
 
     Examples:
@@ -73,7 +73,7 @@ def cuda_places(device_ids: Any = None) -> list[Any]:
     return [CUDAPlace(number) for number in _numbers("gpu", device_ids)]
 
 
-def xpu_places(device_ids: Any = None) -> list[Any]:
+def xpu_places(device_ids: Sequence[int] | int | None = None) -> list[Any]:
     """The places of the XPUs with these numbers, or of all.
 
     Examples:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -144,7 +144,10 @@ def py_func(
 
 
 def static_pylayer(
-    forward_fn: Callable[..., Any], inputs: Any, backward_fn: Callable[..., Any] | None = None, name: str | None = None
+    forward_fn: Callable[..., Any],
+    inputs: Sequence[Tensor],
+    backward_fn: Callable[..., Any] | None = None,
+    name: str | None = None,
 ) -> Any:
     """`forward_fn(*inputs)` with the gradient that `backward_fn` computes from the results' gradients.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.dtype import DType, dtype_of, to_numpy_dtype
 from ..core.errors import type_error, value_error
-from ..eager.annotations import SizesLike
+from ..eager.annotations import DTypeLike, SizesLike
 from ..eager.tensor import Tensor
 
 
@@ -27,7 +27,7 @@ class InputSpec:
     """
 
     def __init__(
-        self, shape: SizesLike, dtype: Any = "float32", name: str | None = None, stop_gradient: bool = False
+        self, shape: SizesLike, dtype: DTypeLike = "float32", name: str | None = None, stop_gradient: bool = False
     ) -> None:
         self.shape = _checked_shape(shape)
         self.dtype: DType = dtype_of(to_numpy_dtype(dtype))
@@ -58,7 +58,7 @@ class InputSpec:
             raise value_error("InputSpec.from_numpy", "ndarray must be a NumPy array", type(ndarray).__name__)
         return cls(list(ndarray.shape), ndarray.dtype, name)
 
-    def batch(self, batch_size: Any) -> InputSpec:
+    def batch(self, batch_size: int) -> InputSpec:
         """Puts a dimension for the batch in front; the spec itself.
 
         Examples:

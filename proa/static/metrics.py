@@ -73,13 +73,13 @@ def auc(
         >>> paddle.enable_static()
         >>> main, startup = paddle.static.Program(), paddle.static.Program()
         >>> with paddle.static.program_guard(main, startup):
-        ...     chances = paddle.static.data("chances", [2, 2])
+        ...     probabilities = paddle.static.data("probabilities", [2, 2])
         ...     label = paddle.static.data("label", [2, 1], "int64")
-        ...     area, recent, counts = paddle.static.auc(chances, label)
+        ...     area, recent, counts = paddle.static.auc(probabilities, label)
         >>> executor = paddle.static.Executor()
         >>> executor.run(startup)
         []
-        >>> feed = {"chances": np.array([[0.9, 0.1], [0.2, 0.8]], "float32"), "label": np.array([[0], [1]])}
+        >>> feed = {"probabilities": np.array([[0.9, 0.1], [0.2, 0.8]], "float32"), "label": np.array([[0], [1]])}
         >>> executor.run(main, feed=feed, fetch_list=[area])[0].item()
         1.0
     """
@@ -138,9 +138,9 @@ def ctr_metric_bundle(input: Tensor, label: Tensor, ins_tag_weight: Tensor | Non
         >>> paddle.enable_static()
         >>> main, startup = paddle.static.Program(), paddle.static.Program()
         >>> with paddle.static.program_guard(main, startup):
-        ...     chances = paddle.static.data("chances", [2, 1])
+        ...     probabilities = paddle.static.data("probabilities", [2, 1])
         ...     label = paddle.static.data("label", [2, 1], "int64")
-        ...     sums = paddle.static.ctr_metric_bundle(chances, label)
+        ...     sums = paddle.static.ctr_metric_bundle(probabilities, label)
         >>> len(sums)
         6
     """

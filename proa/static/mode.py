@@ -19,6 +19,7 @@ from ..ir.recorder import LOCAL, Segment, flush_current
 from ..ir.trace import move_into
 
 if TYPE_CHECKING:
+    from ..core.place import Place
     from .program import Program
 
 
@@ -107,7 +108,7 @@ def enable_static() -> None:
     _follow()
 
 
-def disable_static(place: Any = None) -> None:
+def disable_static(place: str | Place | None = None) -> None:
     """Back to running operations as they are called.
 
     Args:

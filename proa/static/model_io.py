@@ -55,7 +55,13 @@ def _model_of(graph: Graph) -> Any:
         return graph_to_model(graph, {id(t): t.name for t in graph.captured if t.persistable})
 
 
-def save_inference_model(path_prefix: str, feed_vars: Any, fetch_vars: Any, executor: Executor, **kwargs: Any) -> None:
+def save_inference_model(
+    path_prefix: str,
+    feed_vars: Tensor | Sequence[Tensor],
+    fetch_vars: Tensor | Sequence[Tensor],
+    executor: Executor,
+    **kwargs: Any,
+) -> None:
     """Writes the part of a program that computes `fetch_vars` from `feed_vars`, with its parameters.
 
     `path_prefix` gets the endings `.json` (or `.pdmodel` with `legacy_format=True`) and `.pdiparams`.
@@ -126,7 +132,7 @@ class LoadedProgram(Program):
         return [results[n] for n in wanted]
 
 
-def load_inference_model(path_prefix: Any, executor: Executor, **kwargs: Any) -> list[Any]:
+def load_inference_model(path_prefix: str | os.PathLike[str], executor: Executor, **kwargs: Any) -> list[Any]:
     """[program, names of the inputs, result variables] of a model that Paddle or proa saved.
 
     Args:
@@ -161,7 +167,9 @@ def load_inference_model(path_prefix: Any, executor: Executor, **kwargs: Any) ->
     return [program, list(program.data), program.results]
 
 
-def normalize_program(program: Program, feed_vars: Any, fetch_vars: Any, **kwargs: Any) -> Program:
+def normalize_program(
+    program: Program, feed_vars: Tensor | Sequence[Tensor], fetch_vars: Tensor | Sequence[Tensor], **kwargs: Any
+) -> Program:
     """A copy of a program in its form for inference, which computes `fetch_vars` from `feed_vars`.
 
     Args:
@@ -203,7 +211,9 @@ def _files(graph: Graph) -> tuple[bytes, bytes]:
     return contents[0], contents[1]
 
 
-def serialize_program(feed_vars: Any, fetch_vars: Any, **kwargs: Any) -> bytes:
+def serialize_program(
+    feed_vars: Tensor | Sequence[Tensor], fetch_vars: Tensor | Sequence[Tensor], **kwargs: Any
+) -> bytes:
     """The program that computes `fetch_vars` from `feed_vars`, without the numbers of its parameters.
 
     Args:
@@ -223,7 +233,9 @@ def serialize_program(feed_vars: Any, fetch_vars: Any, **kwargs: Any) -> bytes:
     return _files(_inference_graph("serialize_program", feed_vars, fetch_vars, kwargs.get("program")))[0]
 
 
-def serialize_persistables(feed_vars: Any, fetch_vars: Any, executor: Executor, **kwargs: Any) -> bytes:
+def serialize_persistables(
+    feed_vars: Tensor | Sequence[Tensor], fetch_vars: Tensor | Sequence[Tensor], executor: Executor, **kwargs: Any
+) -> bytes:
     """The numbers of the parameters of that program.
 
     Args:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -532,7 +532,9 @@ class Program:
 
     # ---- what runs ---------------------------------------------------------------------------------------------
 
-    def backward_of(self, loss: Tensor, parameters: Any, no_grad_set: Any) -> list[tuple[Any, Tensor]]:
+    def backward_of(
+        self, loss: Tensor, parameters: Any, no_grad_set: Iterable[Tensor | str]
+    ) -> list[tuple[Any, Tensor]]:
         """As `append_backward`, for the program of the loss.
 
         Examples:

@@ -5,14 +5,15 @@ A variable is a Tensor that has no value yet. `Variable` is the name to test for
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.aval import make_aval
 from ..core.dtype import default_float, to_numpy_dtype
 from ..core.errors import type_error, value_error
-from ..eager.annotations import AttrLike, DTypeLike, SizesLike
+from ..eager.annotations import AttrLike, DTypeLike, ShapeLike, SizesLike, TensorLike
 from ..eager.attaching import attach
 from ..eager.naming import unique_name
 from ..eager.tensor import Tensor, tensor_from_data
@@ -21,6 +22,9 @@ from ..ir.recorder import LOCAL
 from ..ir.sizes.dimensions import shown_shape
 from ..nn.base import attributes
 from .mode import default_main_program, require_static
+
+if TYPE_CHECKING:
+    from ..nn.initializer import Initializer
 
 
 class _VariableType(type(Tensor)):
@@ -72,7 +76,7 @@ class Variable(Tensor, metaclass=_VariableType):
         type: Any = 7,
         name: str | None = None,
         shape: SizesLike | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         lod_level: Any = None,
         capacity: Any = None,
         persistable: bool | None = None,
@@ -138,12 +142,12 @@ def data(name: str, shape: SizesLike, dtype: DTypeLike | None = None, lod_level:
 
 
 def create_parameter(
-    shape: SizesLike,
+    shape: ShapeLike,
     dtype: DTypeLike | None,
     name: str | None = None,
     attr: AttrLike | None = None,
     is_bias: bool = False,
-    default_initializer: Any = None,
+    default_initializer: Initializer | None = None,
 ) -> Any:
     """A parameter that belongs to no layer.
 
@@ -167,9 +171,9 @@ def create_parameter(
 
 
 def create_global_var(
-    shape: Any,
+    shape: Sequence[int],
     value: float,
-    dtype: Any,
+    dtype: DTypeLike,
     persistable: bool = False,
     force_cpu: bool = False,
     name: str | None = None,
@@ -201,7 +205,7 @@ def create_global_var(
     return tensor
 
 
-def setitem(x: Tensor, index: Any, value: Any) -> Tensor:
+def setitem(x: Tensor, index: Any, value: TensorLike) -> Tensor:
     """`x` with other values at an index, as a new variable.
 
     Args:

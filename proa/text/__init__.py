@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..nn.viterbi import ViterbiDecoder, viterbi_decode
 from . import datasets
 from .datasets import WMT14, WMT16, Conll05st, Imdb, Imikolov, Movielens, UCIHousing
-from .viterbi import ViterbiDecoder, viterbi_decode
 
 __all__ = [
     "Conll05st",

@@ -145,10 +145,16 @@ def _listed(where: str, name: str, value: Any) -> list[str]:
 
 
 def load(
-    name: str, sources: Sequence[str], extra_cxx_cflags: Any = None, extra_cuda_cflags: Any = None,
-    extra_ldflags: Any = None, extra_include_paths: Any = None, extra_library_paths: Any = None,
-    build_directory: str | None = None, verbose: bool = False,
-) -> Extension:  # fmt: skip
+    name: str,
+    sources: Sequence[str],
+    extra_cxx_cflags: Sequence[str] | None = None,
+    extra_cuda_cflags: Sequence[str] | None = None,
+    extra_ldflags: Sequence[str] | None = None,
+    extra_include_paths: Sequence[str] | None = None,
+    extra_library_paths: Sequence[str] | None = None,
+    build_directory: str | None = None,
+    verbose: bool = False,
+) -> Extension:
     """Compiles C++ (or CUDA) sources of XLA FFI handlers and gives their operations.
 
     Args:

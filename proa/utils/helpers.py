@@ -1,9 +1,8 @@
-"""try_import, deprecated, run_check."""
+"""deprecated, run_check."""
 
 from __future__ import annotations
 
 import functools
-import importlib
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -13,28 +12,6 @@ import numpy as np
 from ..core.errors import runtime_error
 from ..eager.declare import PUBLIC
 from ..eager.tensor import Tensor, tensor_from_data
-
-
-def try_import(module_name: str, err_msg: str | None = None) -> Any:
-    """Imports a module; ImportError with `err_msg`, or with a hint to install it, where there is none.
-
-    Examples:
-        >>> paddle.utils.try_import("math").sqrt(4)
-        2.0
-        >>> paddle.utils.try_import("no_such_module", "install it first")
-        Traceback (most recent call last):
-            ...
-        ImportError: install it first
-    """
-    try:
-        return importlib.import_module(module_name)
-    except ImportError as error:
-        missing = module_name.partition(".")[0]
-        text = err_msg or (
-            f"(try_import) cannot import {module_name}: {error}; it is needed for this feature and not among the "
-            f"package's own requirements: install it, for instance with `pip install {missing}`."
-        )
-        raise ImportError(text) from None
 
 
 class VisibleDeprecationWarning(UserWarning):

@@ -49,7 +49,7 @@ def get_image_backend() -> str:
     return _current
 
 
-def image_load(path: Any, backend: str | None = None) -> Any:
+def image_load(path: str | os.PathLike[str], backend: str | None = None) -> Any:
     """Reads an image file.
 
     Args:

@@ -10,9 +10,10 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks import cpu, cpu_report
-from benchmarks.processes import Contender
-from benchmarks.ratios import Bar, Series
+from benchmarks import cpu
+from benchmarks.harness import cpu_report
+from benchmarks.harness.processes import Contender
+from benchmarks.harness.ratios import Bar, Series
 from benchmarks.workloads import families
 
 ROOT = pathlib.Path(__file__).parents[2]

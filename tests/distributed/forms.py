@@ -130,10 +130,12 @@ def losses(form: Form | None, is_text: bool, with_experts: bool, steps: int = ST
 
 def expert_plan(dist: Any, form: Form, with_experts: bool) -> dict[str, Any]:
     """In a pipeline the experts lie on their stage's mesh, which only the plan knows."""
+    from proa.distributed.parallelizing.plans import PlanBase
+
     if not (form.experts and with_experts and "pp" in form.axes):
         return {}
 
-    class CutExperts(dist.plans.PlanBase):
+    class CutExperts(PlanBase):
         def apply(self, layer: Any, process_mesh: Any, shard_param_list: Any = None) -> None:
             cut = [dist.Shard(0) if axis == "mp" else dist.Replicate() for axis in process_mesh.dim_names]
             dist.shard_tensor(layer.first, process_mesh, cut)

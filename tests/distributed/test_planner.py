@@ -55,7 +55,7 @@ def test_one_and_two_layers_tell_what_four_cost(gpt: Traced, ways: int) -> None:
     one, two, four = searching.measured(pieces, [Variant(1, ways, units, False, cuts) for units in (1, 2, 4)]).values()
     for key, within in (("flops", 0.01), ("bytes", 0.05), ("temporary", 0.15), ("arguments", 0.01), ("kernels", 0.05)):
         assert one[key] + 3 * (two[key] - one[key]) == pytest.approx(four[key], rel=within), key
-    exchanged = [sum(size for *_, size in found["exchanges"]) for found in (one, two, four)]
+    exchanged = [sum(size for _, _, _, size, _ in found["exchanges"]) for found in (one, two, four)]
     assert exchanged[0] + 3 * (exchanged[1] - exchanged[0]) == pytest.approx(exchanged[2], rel=0.05)
     assert (exchanged[2] > 0) == (ways > 1)
 

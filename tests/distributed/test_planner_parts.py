@@ -212,6 +212,18 @@ def test_sizes_of_collectives_are_read() -> None:
     ]  # fmt: skip
 
 
+def test_collectives_of_many_tensors_are_read() -> None:
+    types = "f32[8]{0}, f32[8]{0}, f32[8]{0}, f32[8]{0}, f32[8]{0}, /*index=5*/f32[8]{0}, f32[2,3]{1,0}"
+    text = f"  %all-reduce.1 = ({types}) all-reduce(%a, %b, %c, %d, %e, /*index=5*/%f, %g), replica_groups=[1,4]<=[4]"
+    assert exchanges(text) == [Exchange("all-reduce", 4, 1, 6 * 32 + 24, tensors=7)]
+
+
+def test_what_is_sent_goes_as_far_as_its_farthest_pair() -> None:
+    text = "  %x = f32[8]{0} collective-permute(%y), channel_id=1, source_target_pairs={{0,0},{1,3},{2,6},{3,1}}"
+    assert exchanges(text) == [Exchange("collective-permute", 2, 4, 32)]
+    assert exchanges(text.replace("{{0,0},{1,3},{2,6},{3,1}}", "{{0,0},{1,1}}")) == []
+
+
 def test_only_work_counts_as_a_kernel() -> None:
     text = """HloModule m
 %f (p: f32[]) -> f32[] {
@@ -239,6 +251,10 @@ def test_links_are_latency_and_bandwidth() -> None:
     assert link.seconds("all-reduce", 4e9, 4) == pytest.approx(2 * 3 + 4e-6)
     assert link.seconds("all-gather", 4e9, 4) == pytest.approx(3 + 2e-6)
     assert link.seconds("collective-permute", 4e9, 2) == pytest.approx(4 + 1e-6)
+    link = Link(1e9, 1e-6, {"all-gather": 5e-6})
+    assert link.seconds("all-gather", 0, 4) == pytest.approx(10e-6)
+    assert link.seconds("all-reduce", 0, 4) == pytest.approx(4e-6)
+    assert Link(1e9, 1e-6, tensor=2e-6).seconds("all-reduce", 0, 4, 3) == pytest.approx(4 * (1 + 2 * 2) * 1e-6)
 
 
 def test_every_data_sheet_can_be_read(tmp_path: Any) -> None:

@@ -30,8 +30,10 @@ def test_gradients_and_memory_and_order() -> None:
 
 
 def test_data_is_divided_and_gradients_are_averaged() -> None:
-    names = ["regression", "passes", "unused", "different", "mixed", "native", "parallel_operators", "fleet_job"]
-    for output in run_processes(2, ["-m", "tests.distributed.workers.data_parallel_worker", ",".join(names)]):
+    names = ["threads", "regression", "passes", "unused", "different", "mixed", "native", "in_place"]
+    names += ["parallel_operators", "fleet_job"]
+    arguments = ["-m", "tests.distributed.workers.data_parallel_worker", ",".join(names)]
+    for output in run_processes(2, arguments, PROA_NUM_THREADS="1"):
         assert [line for line in output.splitlines() if line.endswith(" done")] == [f"{name} done" for name in names]
 
 

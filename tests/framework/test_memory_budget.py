@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import proa as paddle
-from proa.eager import instrument
 from proa.framework.memory_budget import parse_size
+from proa.ir.observing import RUNTIME
 from proa.ir.recorder import LOCAL
 from proa.ir.tiers.interpreter import run_on_numpy
 from proa.ir.transforms.rematerialise import Liveness, rematerialised, with_zeros
@@ -91,7 +91,7 @@ def test_what_cannot_fit_raises_before_it_runs():
     text = str(caught.value)
     for words in ("arguments", "temporary", "largest values", "Sequential.0"):
         assert words in text
-    assert instrument._OBSERVERS == []
+    assert RUNTIME.observed is None
     assert paddle.get_flags("FLAGS_hot_threshold")["FLAGS_hot_threshold"] == 3
     assert paddle.get_flags("FLAGS_window")["FLAGS_window"] == 20000
     assert paddle.ones([2]).tolist() == [1.0, 1.0]

@@ -11,15 +11,15 @@ import pytest
 import proa as paddle
 from proa import inference, nn
 from proa.inference import engines
-from proa.inference.engines import base, choosing, kept, xla
+from proa.inference.engines import agreement, base, choosing, kept, xla
 
 
 class Net(nn.Layer):
     """A resize makes sizes that cannot be padded."""
 
-    def __init__(self) -> None:
+    def __init__(self, channels: int = 3) -> None:
         super().__init__()
-        self.conv = nn.Conv2D(3, 16, 3, padding=1)
+        self.conv = nn.Conv2D(channels, 16, 3, padding=1)
 
     def forward(self, x: Any) -> Any:
         return nn.functional.interpolate(nn.functional.relu(self.conv(x)), scale_factor=2, mode="nearest").sum(1)
@@ -42,8 +42,8 @@ def saved(tmp_path: Path) -> tuple[str, Net]:
     return str(tmp_path / "net"), net
 
 
-def picture(height: int, width: int, batch: int = 1) -> np.ndarray:
-    return np.random.default_rng(height * width).standard_normal((batch, 3, height, width)).astype(np.float32)
+def picture(height: int, width: int, batch: int = 1, channels: int = 3) -> np.ndarray:
+    return np.random.default_rng(height * width).standard_normal((batch, channels, height, width)).astype(np.float32)
 
 
 def answers(predictor: Any, array: np.ndarray) -> np.ndarray:
@@ -179,7 +179,8 @@ def candidates(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
         table = {kind.name: kind for kind in kinds}
         monkeypatch.setattr(engines, "KINDS", dict.fromkeys(table, ("", "")))
         monkeypatch.setattr(choosing, "KINDS", dict.fromkeys(table, ("", "")))
-        monkeypatch.setattr(choosing, "make_engine", lambda name, model, settings: table[name](model, settings))
+        for module in (choosing, agreement):
+            monkeypatch.setattr(module, "make_engine", lambda name, model, settings: table[name](model, settings))
 
     monkeypatch.setattr(choosing.os, "getloadavg", lambda: (0.5, 0.0, 0.0))
     paddle.set_flags({"FLAGS_cache_dir": str(tmp_path / "cache")})
@@ -296,16 +297,16 @@ def test_a_model_that_takes_no_made_up_inputs_runs_with_ours(candidates: Any, tm
     ],
 )
 def test_differences(found: list[float], wanted: list[float], distance: float) -> None:
-    assert choosing.difference([np.array(found)], [np.array(wanted)]) == distance
+    assert agreement.difference([np.array(found)], [np.array(wanted)]) == distance
 
 
 def test_differences_of_other_kinds() -> None:
     one = np.array([1, 2])
-    assert choosing.difference([one], [one.copy()]) == 0
-    assert choosing.difference([one], [one + 1]) == np.inf
-    assert choosing.difference([one], [one.astype(np.float32)]) == np.inf
-    assert choosing.difference([one], [one[:1]]) == np.inf
-    assert choosing.difference([one], []) == np.inf
+    assert agreement.difference([one], [one.copy()]) == 0
+    assert agreement.difference([one], [one + 1]) == np.inf
+    assert agreement.difference([one], [one.astype(np.float32)]) == np.inf
+    assert agreement.difference([one], [one[:1]]) == np.inf
+    assert agreement.difference([one], []) == np.inf
 
 
 # ---- how an engine is asked for ----------------------------------------------------------------------------------
@@ -342,15 +343,103 @@ def test_an_engine_whose_package_is_missing_is_named(saved: tuple[str, Net], mon
         inference.create_predictor(config)
 
 
-def test_with_fewer_bits_engines_are_compared_with_float32(saved: tuple[str, Net]) -> None:
-    """And may be as far from it as ours are: on inputs without meaning rounding may be most of a result."""
-    path, net = saved
+# ---- fewer bits --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def even(tmp_path: Path) -> tuple[str, Net]:
+    """With channels that are multiplied two by two."""
+    net = Net(4)
+    net.eval()
+    spec = paddle.static.InputSpec([None, 4, None, None], "float32", "x")
+    paddle.jit.save(net, str(tmp_path / "even"), input_spec=[spec])
+    return str(tmp_path / "even"), net
+
+
+def reduced(path: str) -> inference.Predictor:
+    config = inference.Config(path)
+    config.set_engine("auto", examples=[[picture(8, 8, channels=4)]])
+    config.enable_mkldnn_bfloat16()
+    return inference.create_predictor(config)
+
+
+class Noisy(Quick):
+    """Far from float32 in bfloat16, but not typically: one number of many is wrong altogether."""
+
+    name = "noisy"
+
+    def run(self, tensors: Any) -> Any:
+        [found] = super().run(tensors)
+        array = found.numpy().copy()
+        if self.settings.precision == "bfloat16":
+            array.flat[0] += 0.2 * np.abs(array).max()
+        return [paddle.to_tensor(array)]
+
+
+class Misread(Quick):
+    """Has not understood the model, by less than bfloat16 rounds."""
+
+    name = "misread"
+
+    def run(self, tensors: Any) -> Any:
+        return [1.01 * tensor for tensor in super().run(tensors)]
+
+
+class Zeros(Quick):
+    """Right in float32; rounds everything away."""
+
+    name = "zeros"
+
+    def run(self, tensors: Any) -> Any:
+        return [tensor * float(self.settings.precision == "float32") for tensor in super().run(tensors)]
+
+
+def test_with_fewer_bits_single_numbers_may_differ_but_not_the_model(even: tuple[str, Net], candidates: Any) -> None:
+    class Sleepy(Slow):
+        name = "xla"
+
+    candidates(Sleepy, Noisy, Misread, Zeros)
+    text = reduced(even[0]).explain()
+    lines = {line.split()[0]: line for line in text.splitlines() if line.startswith("  ")}
+    assert "chosen; results in bfloat16 typically differ from float32 by" in lines["noisy"]
+    assert "left out: its results differ from ours by 1.0e-02 of the largest number" in lines["misread"]
+    assert "left out: its results in bfloat16 typically differ from float32 by 1.0e+00 of themselves" in lines["zeros"]
+    assert "slower; results in bfloat16 typically differ from float32 by" in lines["xla"]
+
+
+def test_with_fewer_bits_engines_are_compared_with_float32(even: tuple[str, Net]) -> None:
+    """And may be some times as far from it as ours: on inputs without meaning rounding may be most of a result."""
+    path, net = even
     model = inference.create_predictor(inference.Config(path))._engine.model
-    vector = choosing.Vector([picture(12, 10)], [])
+    vector = choosing.Vector([picture(12, 10, channels=4)], [])
     settings = base.Settings(precision="bfloat16")
     ours = engines.make_engine("xla", model, settings)
-    ((found,),), allowed = choosing._expected(model, settings, ours, [vector])
-    np.testing.assert_allclose(found, net.by_numpy(picture(12, 10)), rtol=1e-4, atol=1e-4)
-    off = choosing.difference(choosing._arrays(ours.run(choosing._tensors(vector))), [found])
-    assert off > 1e-4  # it does compute in bfloat16
-    assert allowed == max(5e-2, 2 * off)
+    reference = agreement.reference_of(model, settings, ours, [vector])
+    [[found]] = reference.results
+    np.testing.assert_allclose(found, net.by_numpy(picture(12, 10, channels=4)), rtol=1e-4, atol=1e-4)
+    off = agreement.typical_difference(agreement.arrays_of(ours.run(agreement.tensors_of(vector))), [found])
+    assert reference.ours == off > 1e-4  # it does compute in bfloat16
+    assert reference.allowed == max(5e-2, 4 * off)
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "distance"),
+    [
+        ([3.0, 0.0, 4.0, 5.0], [3.0, 5.0, 4.0, 0.0], 1.0),
+        ([6.0, 8.0], [3.0, 4.0], 1.0),
+        ([0.0, 0.0], [3.0, 4.0], 1.0),
+        ([np.nan, 1.0], [np.nan, 1.0], 0.0),
+        ([np.nan, 1.0], [1.0, 1.0], np.inf),
+        ([], [], 0.0),
+        ([0.5], [0.0], 0.5),
+    ],
+)
+def test_typical_differences(found: list[float], wanted: list[float], distance: float) -> None:
+    assert agreement.typical_difference([np.array(found)], [np.array(wanted)]) == pytest.approx(distance)
+
+
+def test_typical_differences_of_other_kinds() -> None:
+    one = np.array([1, 2])
+    assert agreement.typical_difference([one], [one + 1]) == np.inf
+    assert agreement.typical_difference([one], []) == np.inf
+    assert agreement.typical_difference([one * 1j], [one * 2j]) == pytest.approx(0.5)

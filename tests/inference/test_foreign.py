@@ -141,6 +141,22 @@ def test_numbers_without_an_axis(engine: str, tmp_path: Path) -> None:
     assert "1 session(s) for one shape" in predictor.explain()
 
 
+@pytest.mark.parametrize("engine", INSTALLED)
+@pytest.mark.parametrize("rows", [2, None])
+def test_arrays_that_must_not_be_written_are_inputs_as_any(engine: str, rows: int | None, tmp_path: Path) -> None:
+    paddle.jit.save(Doubles(), str(tmp_path / "m"), input_spec=[paddle.static.InputSpec([rows, 3], "float32", "x")])
+    predictor = predictor_of(tmp_path / "m", engine)
+    handle, result = predictor.get_input_handle("x"), predictor.get_output_handle(predictor.get_output_names()[0])
+    for array in (np.arange(6, dtype=np.float32).reshape(2, 3), np.ones((4, 3), np.float32)[::2], np.zeros((3, 2)).T):
+        array = array.astype(np.float32, copy=False)
+        array.flags.writeable = False
+        handle.share_external_data(array)
+        predictor.run()
+        np.testing.assert_array_equal(result.copy_to_cpu(), 2 * array)
+        computed = predictor.run([paddle.to_tensor(array) + 1])[0].numpy()
+        np.testing.assert_array_equal(computed, 2 * array + 2)
+
+
 class Doubles(nn.Layer):
     def forward(self, x: Any) -> Any:
         return x * 2

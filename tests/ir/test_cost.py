@@ -171,3 +171,21 @@ def test_numbers_of_16_bits_are_compiled_sooner() -> None:
 
     assert lost("bfloat16") > 3 * lost("float32")
     assert lost("float16") == lost("bfloat16")
+
+
+def test_a_program_that_takes_longer_to_start_than_its_calls_saves_nothing() -> None:
+    """Reading a sum is quicker op by op, however often it is done; a chain of twenty is not."""
+    from proa.core.place import CPU
+    from proa.ir.recorder import LOCAL, flush_current
+    from proa.ir.tiers.executables import find_entry
+
+    def pays(length: int) -> bool:
+        flush_current()
+        y = paddle.to_tensor(np.ones(8, np.float32))
+        for _ in range(length):
+            y = y.tanh()
+        entry = find_entry(LOCAL.segment.node, (y._index,))
+        entry.count = 10**6
+        return entry.pays(CPU)
+
+    assert [pays(length) for length in (1, 4, 20)] == [False, False, True]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from proa.core.aval import Aval
+from proa.core.place import CPU
+from proa.ir.program import Program
 from proa.ir.transforms import donation
 
 
@@ -44,3 +47,36 @@ def test_without_donation_nothing_is_touched() -> None:
     inputs: list[Any] = [np.ones(3)]
     assert donation.protect(inputs, executable()) is inputs
     assert isinstance(inputs[0], np.ndarray)
+
+
+def program_of(*outputs: Any) -> Program:
+    """A program with such results."""
+    avals = tuple(Aval(output.shape, output.dtype, CPU) for output in outputs)
+    instruction = SimpleNamespace(made=range(len(avals)), outputs=avals)
+    return cast(Program, SimpleNamespace(outputs=tuple(range(len(avals))), instructions=[instruction]))
+
+
+def parts_of_one_piece() -> list[Any]:
+    piece = np.zeros((3, 4))
+    return [np.ones(4), piece[1], np.ones(4), piece[2]]
+
+
+def test_parts_of_a_larger_array_are_given_only_where_nothing_else_fits() -> None:
+    assert donation.choose(parts_of_one_piece(), program_of(np.ones(4), np.ones(4))) == (0, 2)
+    assert donation.choose(parts_of_one_piece(), program_of(*[np.ones(4)] * 3)) == (0, 1, 2)
+    assert donation.choose(parts_of_one_piece(), program_of(*[np.ones(4)] * 9)) == (0, 1, 2, 3)
+    # Results of another shape or dtype make no room for them.
+    assert donation.choose(parts_of_one_piece(), program_of(*[np.ones(5)] * 9)) == (0, 2)
+    assert donation.choose(parts_of_one_piece(), program_of(*[np.ones(4, np.float32)] * 9)) == (0, 2)
+
+
+def test_an_array_in_another_shape_is_no_part() -> None:
+    inputs: list[Any] = [np.zeros(6).reshape(2, 3), np.zeros((3, 2)).T, np.array(2.0)]
+    assert donation.choose(inputs, program_of()) == (0, 1, 2)
+
+
+def test_parts_that_others_refer_to_are_never_given() -> None:
+    inputs = parts_of_one_piece()
+    held = inputs[1]
+    assert donation.choose(inputs, program_of(*[np.ones(4)] * 9)) == (0, 2, 3)
+    assert held is inputs[1]

@@ -124,6 +124,21 @@ def test_evaluate_computes_whatever_a_call_gives() -> None:
     assert [value for number, value in enumerate(values) if number not in program.outputs] == [None, None]
 
 
+def test_evaluate_may_keep_what_nobody_needs_any_more() -> None:
+    """Operands that are inputs are found from the end of the list of values: all of them, in their order."""
+    program, _, scalars = recorded(lambda x, y: (x - y) * x, X, X)
+
+    def values() -> list[Any]:
+        def call(instruction: Any, given: list[str]) -> tuple[str]:
+            return (f"({instruction.operation.name} {' '.join(given)})",)
+
+        return program.evaluate(call, ("x", "y"), str, keeps=True)
+
+    assert scalars == []
+    assert values() == ["(subtract x y)", "(multiply (subtract x y) x)"]
+    assert values() == [None, "(multiply (subtract x y) x)"]  # the second time it is worth dropping them
+
+
 def test_evaluate_gives_none_for_what_is_absent_and_keeps_all_outputs() -> None:
     flush_current()
     x, weight = paddle.ones([2, 3]), paddle.ones([3, 4])

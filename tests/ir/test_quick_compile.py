@@ -24,7 +24,7 @@ def recorded() -> tuple[Any, list[Any], list[Any], Any]:
 
 
 def test_a_program_that_runs_often_is_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lowering, "_first_options", lambda *_: {"xla_embed_ir_in_executable": True})
+    monkeypatch.setattr(lowering, "_quick_options", lambda *_: {"xla_embed_ir_in_executable": True})
     monkeypatch.setattr(lowering, "_RUNS_TO_EARN", 3)
     monkeypatch.setattr(lowering, "_TIMES_TO_EARN", 0.0)
     program, inputs, scalars, _ = recorded()
@@ -43,14 +43,14 @@ def test_heavy_programs_earn_it_sooner() -> None:
         x = paddle.ones([size, size])
         y = x @ x
         program = LOCAL.segment.node.program((y._index,))
-        return lowering._Improving(None, make_place("gpu", 0), program).runs
+        return lowering._Improving(None, make_place("gpu", 0), program, {}).runs
 
     assert needed(4096) < needed(512) / 10
     assert needed(60000) == lowering._RUNS_TO_EARN
 
 
 def test_a_better_program_that_cannot_be_made_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lowering, "_first_options", lambda *_: {"xla_embed_ir_in_executable": True})
+    monkeypatch.setattr(lowering, "_quick_options", lambda *_: {"xla_embed_ir_in_executable": True})
     monkeypatch.setattr(lowering, "_RUNS_TO_EARN", 1)
     monkeypatch.setattr(lowering, "_TIMES_TO_EARN", 0.0)
     program, inputs, scalars, _ = recorded()
@@ -66,13 +66,25 @@ def test_a_better_program_that_cannot_be_made_is_done_without(monkeypatch: pytes
 def test_only_gpus_and_only_programs_with_products_are_compiled_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     gpu = make_place("gpu", 0)
     program = recorded()[0]
-    assert lowering._first_options(program, gpu, False) == lowering._QUICKLY
-    assert lowering._first_options(program, CPU, False) is None
-    assert lowering._first_options(program, gpu, True) is None  # several devices: all of them the same program
+    assert lowering._quick_options(program, gpu, False) == lowering._QUICKLY
+    assert lowering._quick_options(program, CPU, False) == {}
+    assert lowering._quick_options(program, gpu, True) == {}  # several devices: all of them the same program
     light = type(program)(program.inputs, [i for i in program.instructions if not i.operation.contracts], ())
-    assert lowering._first_options(light, gpu, False) is None
+    assert lowering._quick_options(light, gpu, False) == {}
     paddle.set_flags({"FLAGS_quick_compile": False})
     try:
-        assert lowering._first_options(program, gpu, False) is None
+        assert lowering._quick_options(program, gpu, False) == {}
     finally:
         paddle.set_flags({"FLAGS_quick_compile": True})
+
+
+def test_weights_stay_apart_where_few_rows_meet_them() -> None:
+    def options(rows: int, kind: str = "gpu") -> dict[str, Any]:
+        flush_current()
+        y = paddle.ones([rows, 64]) @ paddle.ones([64, 64])
+        program = LOCAL.segment.node.program((y._index,))
+        return lowering._standing_options(program, make_place(kind, 0))
+
+    assert options(1) == lowering._WEIGHTS_APART
+    assert options(64) == {}
+    assert options(1, "cpu") == {}

@@ -89,6 +89,17 @@ def test_the_older_format(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", _PATHS)
+def test_a_frozen_parameter_stays_frozen(tmp_path: Path, name: str) -> None:
+    layer = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))
+    layer[0].weight.stop_gradient = True
+    paddle.jit.save(layer, str(tmp_path / name), [InputSpec([None, 3])])
+    loaded = paddle.jit.load(str(tmp_path / name))
+    assert [list(parameter.shape) for parameter in loaded.parameters() if parameter.stop_gradient] == [[3, 4]]
+    loaded(x()).sum().backward()
+    assert [list(parameter.shape) for parameter in loaded.parameters() if parameter.grad is None] == [[3, 4]]
+
+
+@pytest.mark.parametrize("name", _PATHS)
 def test_gradients_and_training(tmp_path: Path, name: str) -> None:
     layer = nn.Linear(3, 2)
     paddle.jit.save(layer, str(tmp_path / name), [InputSpec([None, 3])])

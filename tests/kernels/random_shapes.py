@@ -228,9 +228,13 @@ def handlers_of(kind: str, seeds: range) -> set[str]:
     return set(re.findall(r"custom_call @proa\.[\w.]*?\.(\w+)\(", text))
 
 
+# Compared with llama.cpp's own numbers, bit by bit, in tests/llm/engine/test_ggml.py; no random shape has such numbers.
+WITHOUT_CASES = {"GgmlAttention", "GgmlNorm", "GgmlProduct", "GgmlSilu", "GgmlTurn"}
+
+
 def handlers_without_a_case(seeds: range = range(24)) -> set[str]:
     """Handlers of the sources that no kind of case calls: each must have one."""
-    return library.handlers() - {handler for kind in KINDS for handler in handlers_of(kind, seeds)}
+    return library.handlers() - WITHOUT_CASES - {handler for kind in KINDS for handler in handlers_of(kind, seeds)}
 
 
 def let_small_work_be_native() -> None:

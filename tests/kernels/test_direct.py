@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from proa.core import flags
+from proa.core.dtype import BFLOAT16
 from proa.kernels.cpu import direct, library, rows
 from proa.ops.neural import normalization
 from proa.ops.neural.windowed import convolution_kernels, pooling_kernels
@@ -147,8 +148,20 @@ def test_calls_are_told_apart_by_everything_that_decides_them() -> None:
         direct._described(1, [x, x], {"last": np.array([1, 3])}), direct._described(1, [x, x], {"last": np.float32(0.0)}),
         direct._described(1, [x, x], {"last": np.float32(-0.0)}),
     ]  # fmt: skip
-    assert len({(numbers.tobytes(), names) for numbers, names in described}) == len(described)
+    assert len({(numbers.tobytes(), names) for numbers, _, names in described}) == len(described)
+    assert all(numbers.ctypes.data == address for numbers, address, _ in described)
     assert direct._described(1, [x, x], {"last": np.array([1, 2])})[0] is described[5][0]
+
+
+def test_addresses_are_those_of_the_elements() -> None:
+    base = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
+    arrays = [
+        base, base[1], base[:, 1:, ::2], base[::-1], base.T, base[2, 3, 4:], np.array(3, np.float32),
+        np.zeros((0, 7), np.int8), base.view(np.int32), base.astype(">f4"), np.broadcast_to(base[0, 0], (9, 5)),
+        np.frombuffer(b"12345678", np.uint8)[3:], np.ma.masked_array(base), np.zeros(3, BFLOAT16),
+    ]  # fmt: skip
+    assert direct._addresses is direct._read_addresses  # CPython
+    assert direct._addresses(arrays) == [array.__array_interface__["data"][0] for array in arrays]
 
 
 def test_what_a_handler_refuses_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import proa as paddle
+from proa.core.dtype import BFLOAT16, FLOAT32
 from proa.kernels.cpu import fused as native
 from proa.kernels.cpu import library
 from proa.ops.neural import fused
@@ -48,27 +50,41 @@ def _activated(x: np.ndarray, activation: str, low: float, high: float) -> np.nd
     }[activation]()
 
 
+def _numbers(array: np.ndarray, low: bool) -> np.ndarray:
+    """In float64, what is multiplied: of bfloat16 the nearest, by the bits."""
+    if not low:
+        return array.astype(np.float64)
+    bits = array.view(np.uint32)
+    nearest = (bits + 0x7FFF + (bits >> 16 & 1)) & np.uint32(0xFFFF0000)
+    return nearest.view(np.float32).astype(np.float64)
+
+
 def _close(found: np.ndarray, expected: np.ndarray, terms: int) -> None:
     np.testing.assert_allclose(found, expected, rtol=2e-6 * np.sqrt(terms) + 2e-6, atol=1e-6 * np.sqrt(terms))
 
 
+@pytest.mark.parametrize("low", [False, True])
 @pytest.mark.parametrize("rows", [1, 2, 3, 14, 15, 47, 200])
 @pytest.mark.parametrize(("depth", "columns"), [(1, 16), (7, 33), (321, 100), (768, 65)])
-def test_product(rows: int, depth: int, columns: int) -> None:
+def test_product(rows: int, depth: int, columns: int, low: bool) -> None:
     generator = np.random.default_rng(rows * depth + columns)
     x, weight, bias, residual = (
         r.draw(generator, *shape) for shape in ((rows, depth), (depth, columns), (columns,), (rows, columns))
     )
     activation = native.ACTIVATIONS[(rows + columns) % len(native.ACTIVATIONS)]
-    panels = fused.packed_panels.operation.kernel(np, weight)
+    panels = fused.packed_panels.operation.kernel(np, weight, low)
+    assert panels.dtype == (BFLOAT16 if low else FLOAT32)
     kernel = fused.fused_linear.operation.kernels["cpu"]
     attributes = (columns, activation, -0.5, 0.75)
     arrays: list[Any] = [x, panels, bias if rows % 2 else None, residual if columns % 2 else None]
     assert r.calls_native(kernel, arrays, attributes)
     found = r.jitted(kernel, arrays, attributes)[0]
-    expected = x.astype(np.float64) @ weight
+    expected = _numbers(x, low) @ _numbers(weight, low)
     expected = expected + (bias if rows % 2 else 0) + (residual if columns % 2 else 0)
     _close(found, _activated(expected, *attributes[1:]), depth)
+    with np.errstate(over="ignore"):  # of exp(-x), where the result is 0
+        reference = fused.fused_linear.operation.kernel(np, *arrays, *attributes)
+    _close(reference, _activated(expected, *attributes[1:]), depth)
 
 
 @pytest.mark.parametrize("activation", native.ACTIVATIONS)
@@ -84,29 +100,47 @@ def test_activations(activation: str) -> None:
     assert np.isnan(lost).all()
 
 
-@pytest.mark.parametrize("case", CONV_CASES)
+EVEN = [case for case in CONV_CASES if case[1][1] % 2 == 0]
+
+
+@pytest.mark.parametrize(("case", "low"), [*((case, False) for case in CONV_CASES), *((case, True) for case in EVEN)])
 @pytest.mark.parametrize(
     ("activation", "with_bias", "with_residual"), [("relu", True, True), ("hardswish", False, False)]
 )
-def test_convolution(case: Any, activation: str, with_bias: bool, with_residual: bool) -> None:
+def test_convolution(case: Any, low: bool, activation: str, with_bias: bool, with_residual: bool) -> None:
     from proa.ops.neural.windowed.convolution_kernels import _numpy_conv
 
     x_shape, shape, stride, padding, dilation, groups = case
     generator = np.random.default_rng(sum(x_shape))
     x, weight, bias = (r.draw(generator, *s) for s in (x_shape, shape, shape[:1]))
-    plain = _numpy_conv(
-        np, x.astype(np.float64), weight.astype(np.float64), None, stride, padding, dilation, groups, False
-    )
+    plain = _numpy_conv(np, _numbers(x, low), _numbers(weight, low), None, stride, padding, dilation, groups, False)
     residual = r.draw(generator, *plain.shape)
-    depthwise = shape[1] == 1 and groups > 1
-    filters = weight if depthwise else fused.packed_filters.operation.kernel(np, weight, groups)
-    attributes = (shape, not depthwise, stride, padding, dilation, groups, activation, 0.0, 0.0)
+    after = r.draw(generator, 2, shape[0])
+    filters = fused.packed_filters.operation.kernel(np, weight, groups, low)
+    attributes = (shape, stride, padding, dilation, groups, activation, 0.0, 0.0)
     arrays: list[Any] = [x, filters, bias if with_bias else None, residual if with_residual else None]
+    arrays.append(after if with_residual != low else None)
     kernel = fused.fused_conv.operation.kernels["cpu"]
     assert r.calls_native(kernel, arrays, attributes)
     along = bias.reshape(-1, *[1] * len(stride))
     expected = plain + (along if with_bias else 0) + (residual if with_residual else 0)
+    expected = _activated(expected, activation, 0.0, 0.0)
+    if arrays[-1] is not None:
+        factor, shift = after.astype(np.float64).reshape(2, -1, *[1] * len(stride))
+        expected = expected * factor + shift
     terms = int(np.prod(shape[1:]))
-    _close(r.jitted(kernel, arrays, attributes)[0], _activated(expected, activation, 0.0, 0.0), terms)
-    reference = fused.fused_conv.operation.kernel(np, *arrays, *attributes)
-    _close(reference, _activated(expected, activation, 0.0, 0.0), terms)
+    _close(r.jitted(kernel, arrays, attributes)[0], expected, terms)
+    _close(fused.fused_conv.operation.kernel(np, *arrays, *attributes), expected, terms)
+
+
+def test_odd_channels_are_not_packed_as_pairs() -> None:
+    with pytest.raises(ValueError, match="only an even number of channels can be packed as bfloat16"):
+        fused.packed_filters(paddle.ones([16, 3, 3, 3]), 1, True)
+
+
+def test_weights_of_other_types_are_refused() -> None:
+    panels = fused.packed_panels(paddle.ones([6, 48]), True)
+    assert fused.fused_linear(paddle.ones([2, 6]), panels, columns=48).numpy().tolist() == [[6.0] * 48] * 2
+    for wrong in (paddle.ones([2, 6], "float64"), paddle.ones([2, 8])):
+        with pytest.raises(ValueError, match="the operands do not fit each other"):
+            fused.fused_linear(wrong, panels, columns=48)

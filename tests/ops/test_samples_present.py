@@ -38,6 +38,7 @@ WITHOUT = {
     "get_device": "speaks about the machine; tests/device",
     "get_rng_state": "state of the generator; tests/ops/test_random.py",
     "grad": "takes a graph; tests/autograd",
+    "utils.try_import": "imports a module; tests/utils",
     "in_dynamic_mode": "speaks about the thread",
     "incubate.autograd.": "takes a function; tests/autograd",
     "incubate.optimizer.functional.": "takes a function; tests/optimizer",

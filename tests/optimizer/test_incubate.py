@@ -236,7 +236,7 @@ def test_bfgs_edges(minimize):
         ({"initial_position": paddle.ones([1, 2])}, ValueError),
         ({"initial_inverse_hessian_estimate": paddle.to_tensor([[1.0, 2.0], [0.0, 1.0]])}, ValueError),
         ({"initial_inverse_hessian_estimate": paddle.to_tensor([[-1.0, 0.0], [0.0, 1.0]])}, ValueError),
-        ({"initial_inverse_hessian_estimate": paddle.eye(3)}, ValueError),
+        ({"initial_inverse_hessian_estimate": paddle.to_tensor(np.eye(3, dtype="float32"))}, ValueError),
         ({"objective_func": 3}, TypeError),
         ({"objective_func": lambda x: x}, ValueError),
     ],

@@ -9,7 +9,7 @@ import time
 import pytest
 
 import proa as paddle
-from proa.eager import instrument
+from proa.ir.observing import RUNTIME
 from proa.profiler import (
     Profiler,
     ProfilerState,
@@ -265,27 +265,29 @@ def test_record_event_in_all_its_forms():
         RecordEvent(5)
 
 
-def test_nothing_is_exchanged_when_nobody_records():
+def test_the_runtime_is_observed_only_while_somebody_records():
     from proa.ir.recording import running
     from proa.ir.tiers import executables, lowering
 
     places = [(nn.Layer, "__call__"), (running, "run_on_numpy"), (executables, "compile_program")]
     places.append((lowering.CompiledProgram, "__call__"))
     before = [vars(place)[name] for place, name in places]
+    assert RUNTIME.observed is None
     profiler = Profiler(targets=ON_CPU, scheduler=(1, 2), on_trace_ready=nothing)
     with profiler:
         assert [vars(place)[name] for place, name in places] == before
         profiler.step()
-        assert all(vars(place)[name] is not original for (place, name), original in zip(places, before, strict=True))
+        assert RUNTIME.observed is not None
+        assert [vars(place)[name] for place, name in places] == before  # watching exchanges no function
         profiler.step()
         assert [vars(place)[name] for place, name in places] == before
-    assert instrument._OBSERVERS == []
+    assert RUNTIME.observed is None
 
 
 def test_an_error_inside_ends_the_recording():
     with pytest.raises(ZeroDivisionError), Profiler(targets=ON_CPU, on_trace_ready=nothing):
         raise ZeroDivisionError
-    assert instrument._OBSERVERS == []
+    assert RUNTIME.observed is None
     assert not in_profiler_mode()
 
 

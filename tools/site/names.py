@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..public_names import PublicName, public_names, reachable
+from ..public_names import PublicName, own_members, public_names, reachable
 
 
 @dataclass
@@ -75,7 +75,7 @@ def _add_methods(pages: dict[str, Page], names: list[PublicName], by_identity: d
                 owner.methods.append(name)
     for page in pages.values():
         if page.public.kind == "class":
-            for name, value in sorted(vars(page.public.value).items()):
+            for name, value in sorted(own_members(page.public.value).items()):
                 same = by_identity.get(id(value)) if not name.startswith("_") else None
                 if same is not None and same.public.kind == "function":
                     page.shared[name] = same.public.name

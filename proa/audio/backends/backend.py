@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,7 +90,7 @@ def _module() -> Any:
     return wave_backend if _current == "wave_backend" else soundfile_backend
 
 
-def info(filepath: Any) -> AudioInfo:
+def info(filepath: str | os.PathLike[str]) -> AudioInfo:
     """Rate, length, channels and encoding of a sound file.
 
     Args:
@@ -108,7 +109,11 @@ def info(filepath: Any) -> AudioInfo:
 
 
 def load(
-    filepath: Any, frame_offset: int = 0, num_frames: int = -1, normalize: bool = True, channels_first: bool = True
+    filepath: str | os.PathLike[str],
+    frame_offset: int = 0,
+    num_frames: int = -1,
+    normalize: bool = True,
+    channels_first: bool = True,
 ) -> tuple[Tensor, int]:
     """The samples of a sound file.
 

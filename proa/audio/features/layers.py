@@ -5,7 +5,7 @@ Windows and matrices are buffers, so they are part of `state_dict` and move with
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
 from ...core.errors import failed_check, value_error
 from ...eager.tensor import Tensor
@@ -39,7 +39,7 @@ class Spectrogram(Layer):
         n_fft: int = 512,
         hop_length: int | None = 512,
         win_length: int | None = None,
-        window: Any = "hann",
+        window: str | tuple[str, float] = "hann",
         power: float = 1.0,
         center: bool = True,
         pad_mode: str = "reflect",
@@ -112,7 +112,7 @@ class MelSpectrogram(Layer):
         n_fft: int = 2048,
         hop_length: int | None = 512,
         win_length: int | None = None,
-        window: Any = "hann",
+        window: str | tuple[str, float] = "hann",
         power: float = 2.0,
         center: bool = True,
         pad_mode: str = "reflect",
@@ -120,7 +120,7 @@ class MelSpectrogram(Layer):
         f_min: float = 50.0,
         f_max: float | None = None,
         htk: bool = False,
-        norm: Any = "slaney",
+        norm: Literal["slaney"] | float = "slaney",
         dtype: str = "float32",
     ) -> None:
         super().__init__()
@@ -181,7 +181,7 @@ class LogMelSpectrogram(Layer):
         n_fft: int = 512,
         hop_length: int | None = None,
         win_length: int | None = None,
-        window: Any = "hann",
+        window: str | tuple[str, float] = "hann",
         power: float = 2.0,
         center: bool = True,
         pad_mode: str = "reflect",
@@ -189,7 +189,7 @@ class LogMelSpectrogram(Layer):
         f_min: float = 50.0,
         f_max: float | None = None,
         htk: bool = False,
-        norm: Any = "slaney",
+        norm: Literal["slaney"] | float = "slaney",
         ref_value: float = 1.0,
         amin: float = 1e-10,
         top_db: float | None = None,
@@ -254,7 +254,7 @@ class MFCC(Layer):
         n_fft: int = 512,
         hop_length: int | None = None,
         win_length: int | None = None,
-        window: Any = "hann",
+        window: str | tuple[str, float] = "hann",
         power: float = 2.0,
         center: bool = True,
         pad_mode: str = "reflect",
@@ -262,7 +262,7 @@ class MFCC(Layer):
         f_min: float = 50.0,
         f_max: float | None = None,
         htk: bool = False,
-        norm: Any = "slaney",
+        norm: Literal["slaney"] | float = "slaney",
         ref_value: float = 1.0,
         amin: float = 1e-10,
         top_db: float | None = None,

@@ -6,12 +6,13 @@ What depends on plain numbers alone is computed on the host in double precision 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from ...core.dtype import is_floating, to_numpy_dtype
 from ...core.errors import type_error, value_error
+from ...eager.annotations import Number
 from ...eager.tensor import Tensor, tensor_from_data
 from ...ops.math.extremes import maximum
 from ...ops.math.ternary import clip, where
@@ -46,7 +47,7 @@ def _to_hz(mel: np.ndarray, htk: bool) -> np.ndarray:
     return np.where(mel >= _EDGE_MEL, above, mel * _LINEAR_STEP)
 
 
-def hz_to_mel(freq: Any, htk: bool = False) -> Any:
+def hz_to_mel(freq: Number, htk: bool = False) -> Any:
     """Frequencies in Hz as mels.
 
     Args:
@@ -72,7 +73,7 @@ def hz_to_mel(freq: Any, htk: bool = False) -> Any:
     return float(mel) if mel.ndim == 0 else mel
 
 
-def mel_to_hz(mel: Any, htk: bool = False) -> Any:
+def mel_to_hz(mel: Number, htk: bool = False) -> Any:
     """Mels as frequencies in Hz: the inverse of `hz_to_mel`.
 
     Args:
@@ -147,7 +148,7 @@ def compute_fbank_matrix(
     f_min: float = 0.0,
     f_max: float | None = None,
     htk: bool = False,
-    norm: Any = "slaney",
+    norm: Literal["slaney"] | float = "slaney",
     dtype: str = "float32",
 ) -> Tensor:
     """Triangular filters that are evenly apart in mels.

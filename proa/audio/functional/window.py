@@ -140,7 +140,9 @@ _WINDOWS: dict[str, tuple[Callable[..., np.ndarray], int, int]] = {
 }
 
 
-def get_window(window: Any, win_length: int, fftbins: bool = True, dtype: str = "float64") -> Tensor:
+def get_window(
+    window: str | tuple[str, float], win_length: int, fftbins: bool = True, dtype: str = "float64"
+) -> Tensor:
     """A window by name.
 
     Args:

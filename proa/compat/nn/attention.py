@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import value_error
+from ...eager.annotations import DeviceLike, DTypeLike
 from ...eager.tensor import Tensor, tensor_from_data
 from ...nn.initializer import Constant, XavierNormal, XavierUniform
 from ...nn.layer import Layer
@@ -55,7 +56,7 @@ class MultiheadAttention(Layer):
     def __init__(
         self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True, add_bias_kv: bool = False,
         add_zero_attn: bool = False, kdim: int | None = None, vdim: int | None = None, batch_first: bool = False,
-        device: Any = None, dtype: Any = None,
+        device: DeviceLike | None = None, dtype: DTypeLike | None = None,
     ) -> None:  # fmt: skip
         super().__init__(dtype=dtype)
         if embed_dim <= 0 or num_heads <= 0 or embed_dim % num_heads:

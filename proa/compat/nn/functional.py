@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...core.errors import runtime_error, type_error, value_error
-from ...eager.annotations import PaddingLike, SizesLike
+from ...eager.annotations import Number, PaddingLike, SizesLike
 from ...eager.calling import deliver
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
@@ -86,7 +87,7 @@ def _reference_softmax(x: Any, dim: Any = None, dtype: Any = None) -> Any:
 @public(module="special")
 @public(module="compat.nn.functional")
 @refusing("compat.nn.functional.softmax", "nn.functional.softmax", "x axis name")
-def softmax(input: Tensor, dim: Any = None, dtype: Any = None, *, out: Tensor | None = None) -> Tensor:
+def softmax(input: Tensor, dim: int | None = None, dtype: Any = None, *, out: Tensor | None = None) -> Tensor:
     """`exp(x) / sum(exp(x))` along an axis.
 
     Args:
@@ -125,7 +126,9 @@ def _reference_pad(x: Any, pad: Any, mode: Any = "constant", value: float = 0.0)
 )  # fmt: skip
 @public(module="compat.nn.functional")
 @refusing("compat.nn.functional.pad", "nn.functional.pad", "x data_format pad_from_left_axis name")
-def pad(input: Tensor, pad: Any, mode: str = "constant", value: Any = 0.0) -> Tensor:
+def pad(
+    input: Tensor, pad: Sequence[int | Tensor] | Tensor | int, mode: str = "constant", value: Number = 0.0
+) -> Tensor:
     """A border, with PyTorch's arguments.
 
     Args:

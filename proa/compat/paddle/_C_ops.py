@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ...detection.suppression import keep_best
 from ...eager.tensor import Tensor, tensor_from_data
 from ...nn import functional as F
 from ...vision import ops as vision
-from ...vision.ops.suppression import keep_best
 from ..calling import paddle_function
 
 

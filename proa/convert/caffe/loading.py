@@ -17,7 +17,7 @@ from .reading import CaffeNet, read_caffe
 
 
 @boundary
-def from_caffe(prototxt: Any, caffemodel: Any) -> ConvertedLayer:
+def from_caffe(prototxt: str | os.PathLike[str], caffemodel: str | os.PathLike[str]) -> ConvertedLayer:
     """The network of a `.prototxt` with the weights of a `.caffemodel` as a Layer; the first dimension may have any size.
 
     Args:

@@ -30,7 +30,7 @@ _FORMATS = ("float8_e4m3fn", "float8_e5m2", "bfloat16", "float16", "float32", "f
             "uint8", "bool", "complex64", "complex128")  # fmt: skip
 
 
-def read_torch_weights(path: Any) -> dict[str, np.ndarray]:
+def read_torch_weights(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     """The arrays of a `.safetensors`, `.pt` or `.pth` file by their names; those of a nested dictionary by dotted names.
 
     Examples:

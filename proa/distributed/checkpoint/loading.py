@@ -7,7 +7,7 @@ the checkpoint that overlap with it. Nothing is exchanged between processes: all
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,12 +23,15 @@ from .pieces import block_of, flatten, is_tensor, spans_devices
 from .processes import Processes
 from .sharded_weight import ShardedWeight
 
+if TYPE_CHECKING:
+    from ..group import Group
+
 _COMMUNICATION = ("send_recv", "broadcast", "multi_group_broadcast", "grouped_send_recv")
 
 
 @boundary
 def load_state_dict(
-    state_dict: dict[str, Any], path: str, process_group: Any = None, coordinator_rank: int = 0,
+    state_dict: dict[str, Any], path: str, process_group: Group | None = None, coordinator_rank: int = 0,
     unique_id: int | None = None, offload: bool = False, mw_name_compatibility: bool = True, aoa_config: Any = None,
     safetensors: bool = False, worker_groups: Any = None, comm_method: str = "broadcast",
 ) -> None:  # fmt: skip
@@ -159,7 +162,7 @@ def _fill(target: Any, blocks: Blocks) -> None:
 
     taken: dict[Any, np.ndarray] = {}  # devices that hold the same block get the same array
 
-    def block(index: tuple[slice, ...]) -> np.ndarray:
+    def block(index: Any) -> np.ndarray:
         place = block_of(index, blocks.shape)
         if place not in taken:
             taken[place] = _converted(blocks.take(*place), dtype)

@@ -121,14 +121,18 @@ def encode(catalogue: Catalogue) -> bytes:
             metadata.storage_metadata[index] = part.file
             places[part.file, key] = (part.begin, part.num_bytes, part.checksum)
         metadata.state_dict_metadata[key] = list(blocks.values())
-    metadata.proa = {"places": places, "values": catalogue.values, "sizes": catalogue.sizes}
+    # Beside the fields, so that Paddle reads the others as its own.
+    vars(metadata)["proa"] = {"places": places, "values": catalogue.values, "sizes": catalogue.sizes}
     buffer = io.BytesIO()
     _PaddlePickler(buffer, 4).dump(metadata)
     content = buffer.getvalue()
     return content + _TRAILER + b"%08x" % zlib.crc32(content)
 
 
-class _PaddlePickler(pickle._Pickler):  # type: ignore[name-defined]
+_PythonPickler: Any = getattr(pickle, "_Pickler")  # noqa: B009 - type checkers do not know the one in Python
+
+
+class _PaddlePickler(_PythonPickler):
     """Writes the three classes under Paddle's names. (The pickler in C insists on importing what it names.)"""
 
     def save_global(self, obj: Any, name: str | None = None) -> None:

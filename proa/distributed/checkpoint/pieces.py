@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.errors import failed_type_check, type_error, value_error
 from ...eager.tensor import Tensor
+from .processes import Processes
 from .sharded_weight import ShardedWeight
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic)
@@ -144,6 +145,15 @@ def array_of(source: Any, buffer: np.ndarray | None = None) -> np.ndarray:
         return np.ascontiguousarray(array).reshape(array.shape)
     np.copyto(buffer, array.reshape(buffer.shape))
     return buffer
+
+
+def own_pieces(processes: Processes, values: dict[str, Any], replicas: bool) -> list[Piece]:
+    """What this process writes of a flat state dictionary; asked by all processes."""
+    own = first_local_device()
+    pieces = [piece for key, value in values.items() if is_tensor(value) for piece in held_pieces(key, value, own)]
+    labels = processes.exchange([piece.label() for piece in pieces])
+    chosen = choose_writers(labels, replicas)[processes.ranks.index(processes.rank)]
+    return [p for p in pieces if (p.key, p.device, p.offset, p.flat) in chosen]
 
 
 def choose_writers(labels: list[list[Any]], replicas: bool) -> list[set[tuple[Any, ...]]]:

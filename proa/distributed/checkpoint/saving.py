@@ -8,37 +8,33 @@ the metadata in the same way. Whoever is killed before that leaves files that no
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...core.dtype import to_numpy_dtype
 from ...core.errors import value_error
-from ...core.locks import new_lock
 from ...core.tracebacks import boundary
 from ...framework import background
 from ...framework.writing import replacing
-from . import files, folder
+from . import files, folder, staging
 from .metadata import Catalogue, Part, encode
 from .pieces import (
     Piece,
     array_of,
     checked_value,
-    choose_writers,
-    first_local_device,
     flatten,
-    held_pieces,
     is_tensor,
-)  # fmt: skip
+    own_pieces,
+)
 from .processes import Processes
 
-_COPYING_THREADS = 2  # one cannot use the memory's whole width
+if TYPE_CHECKING:
+    from ..group import Group
 
 
 @boundary
 def save_state_dict(
-    state_dict: dict[str, Any], path: str, process_group: Any = None, coordinator_rank: int = 0,
+    state_dict: dict[str, Any], path: str, process_group: Group | None = None, coordinator_rank: int = 0,
     unique_id: int | None = None, async_save: bool = False, safetensors: bool = False, save_replicas: bool = False,
     *, keep: int | None = None,
 ) -> None:  # fmt: skip
@@ -66,14 +62,10 @@ def save_state_dict(
     plan = processes.agree(_plan(path, unique_id, processes.is_coordinator))
     if "failure" in plan:
         raise value_error("save_state_dict", "the coordinator could not begin", plan["failure"])
-    own = first_local_device()
-    pieces = [piece for key, value in values.items() if is_tensor(value) for piece in held_pieces(key, value, own)]
-    labels = processes.exchange([piece.label() for piece in pieces])
-    chosen = choose_writers(labels, save_replicas)[processes.ranks.index(processes.rank)]
-    mine = [p for p in pieces if (p.key, p.device, p.offset, p.flat) in chosen]
+    mine = own_pieces(processes, values, save_replicas)
     plain = {key: checked_value(key, value) for key, value in values.items() if not is_tensor(value)}
     suffix = files.SUFFIXES[bool(safetensors)]
-    arrays = _snapshot(mine) if async_save else None
+    arrays = staging.snapshot(mine) if async_save else None
     save = _Save(processes, path, plan["number"], plan["attempt"], suffix, mine, arrays, plain, paths, keep)
     if async_save:
         background.start(save.run)
@@ -191,7 +183,7 @@ class _Save:
 
     def _give_back_buffers(self) -> None:
         if self._arrays is not None:
-            _BUFFERS.give(self._arrays)
+            staging.give_back(self._arrays)
             self._arrays = []
 
 
@@ -206,47 +198,3 @@ def _check_cover(key: str, parts: list[Part]) -> None:
             "save_state_dict", f"the blocks of {key!r} do not make up the tensor of shape {list(parts[0].global_shape)}",
             f"{total} elements in {len(blocks)} blocks", "save with all processes that hold a part of it",
         )  # fmt: skip
-
-
-# ---- copies for saves in the background -------------------------------------------------------------
-
-
-class _Buffers:
-    """Memory of the last save in the background, for the next one: fresh memory costs twice what copying does."""
-
-    def __init__(self) -> None:
-        self._lock = new_lock()
-        self._free: dict[Any, list[np.ndarray]] = {}
-
-    def take(self, pieces: list[Piece]) -> list[np.ndarray]:
-        with self._lock:
-            found = [self._take(piece) for piece in pieces]
-            self._free.clear()  # what another state dictionary left is not kept
-        return found
-
-    def _take(self, piece: Piece) -> np.ndarray:
-        shape = piece.shape if piece.flat is None else (piece.flat[1] - piece.flat[0],)
-        dtype = _dtype_of(piece)
-        waiting = self._free.get((shape, dtype))
-        return waiting.pop() if waiting else np.empty(shape, dtype)
-
-    def give(self, arrays: list[np.ndarray]) -> None:
-        with self._lock:
-            self._free.clear()
-            for array in arrays:
-                self._free.setdefault((array.shape, array.dtype), []).append(array)
-
-
-_BUFFERS = _Buffers()
-
-
-def _dtype_of(piece: Piece) -> np.dtype:
-    return to_numpy_dtype(piece.dtype)
-
-
-def _snapshot(pieces: list[Piece]) -> list[np.ndarray]:
-    """The values of now, in memory that nobody else writes to."""
-    buffers = _BUFFERS.take(pieces)
-    sources = [piece.source for piece in pieces]
-    with ThreadPoolExecutor(_COPYING_THREADS) as pool:
-        return list(pool.map(array_of, sources, buffers))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Union
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ...core.errors import type_error, value_error
 from ...eager.tensor import Tensor
 
 if TYPE_CHECKING:
-    pass
+    from ..group import Group
 
 
 @dataclass
@@ -84,7 +84,7 @@ class ShardedWeight:
 ShardedStateDict = Union[dict[str, ShardedWeight], "OrderedDict[str, ShardedWeight]"]
 
 
-def shard_weight(key: str, weight: Tensor, axis: int, group: Any) -> ShardedWeight:
+def shard_weight(key: str, weight: Tensor, axis: int, group: Group | None) -> ShardedWeight:
     """The weight as the block of this process, of equal blocks along an axis, one for each process of the group.
 
     Args:
@@ -119,7 +119,7 @@ def make_tp_sharded_weight_for_checkpoint(key: str, tensor: Tensor, tensor_paral
 
     topology = get_hybrid_communicate_group()
     return shard_weight(
-        key, tensor, tensor_parallel_axis, topology.get_model_parallel_group() if topology is not None else None
+        key, tensor, tensor_parallel_axis, topology.get_group("model") if topology is not None else None
     )
 
 

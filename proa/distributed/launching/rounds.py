@@ -33,7 +33,8 @@ def launch(arguments: Sequence[str] | None = None) -> None:
         SystemExit: 2
     """
     chosen = reading.parse(sys.argv[1:] if arguments is None else arguments)
-    interpreter = [sys.executable, *subprocess._args_from_interpreter_flags()]
+    python: Any = subprocess  # its list of the interpreter's own options is what multiprocessing uses
+    interpreter = [sys.executable, *python._args_from_interpreter_flags()]
     command = [*interpreter, *chosen.command]
     if chosen.has_servers:
         with _signals() as received:

@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 _PAUSE = 0.05  # seconds between two looks at the processes
 _SHOWN = 4000  # characters of a log's end
@@ -32,6 +32,18 @@ class Worker:
     def __init__(self, rank: int, local: int, process: subprocess.Popen[bytes], log: str | None) -> None:
         self.rank, self.local, self.process, self.log = rank, local, process, log
         self.tees: list[threading.Thread] = []
+        self._is_asked_to_end = False
+
+    def send(self, number: int) -> None:
+        """Sends a signal, SIGTERM only once.
+
+        A Python process that ends has given its handlers back, so a second SIGTERM would kill it on its way out.
+        """
+        if self.process.poll() is not None or (number == signal.SIGTERM and self._is_asked_to_end):
+            return
+        self._is_asked_to_end |= number == signal.SIGTERM
+        with contextlib.suppress(ProcessLookupError):
+            self.process.send_signal(number)
 
     def end_of_log(self) -> bytes:
         if self.log is None:
@@ -68,19 +80,18 @@ class Workers:
         if sys.platform == "linux":
             options["preexec_fn"] = _die_with_parent()
         if is_first and not self._tee_first:
-            self.workers.append(Worker(rank, local, subprocess.Popen(command, **options), None))
+            self.workers.append(Worker(rank, local, _started(command, options), None))
             return self.workers[-1]
         with open(name, "ab") as file:
             if is_first:
                 options.update(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             else:
                 options.update(stdout=file, stderr=subprocess.STDOUT)
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, **options)
+            process = _started(command, {"stdin": subprocess.DEVNULL, **options})
         worker = Worker(rank, local, process, name)
         if is_first:
-            worker.tees = [
-                _tee(process.stdout, sys.stdout.buffer, name), _tee(process.stderr, sys.stderr.buffer, name)
-            ]  # type: ignore[arg-type]  # fmt: skip
+            pipes = ((process.stdout, sys.stdout.buffer), (process.stderr, sys.stderr.buffer))
+            worker.tees = [_tee(pipe, terminal, name) for pipe, terminal in pipes if pipe is not None]
         self.workers.append(worker)
         return worker
 
@@ -112,11 +123,9 @@ class Workers:
         return next((worker for worker in failed if not worker.is_secondary()), failed[0])
 
     def signal(self, number: int) -> None:
-        """Sends a signal to every process that still runs."""
+        """Sends a signal to every process that still runs, SIGTERM once."""
         for worker in self.workers:
-            if worker.process.poll() is None:
-                with contextlib.suppress(ProcessLookupError):
-                    worker.process.send_signal(number)
+            worker.send(number)
 
     def wait_for_end(self, seconds: float, goes_on: Callable[[], bool] = lambda: True) -> None:
         """Waits until no process runs any more, for some time."""
@@ -171,7 +180,12 @@ def show(worker: Worker, attempts_left: int, outcome: str = "the job is ended") 
     sys.stderr.flush()
 
 
-def _tee(source: BinaryIO, terminal: BinaryIO, name: str) -> threading.Thread:
+def _started(command: Sequence[str], options: dict[str, Any]) -> subprocess.Popen[bytes]:
+    process: Any = subprocess.Popen(command, **options)  # without the options of text, so it speaks in bytes
+    return process
+
+
+def _tee(source: IO[bytes], terminal: BinaryIO, name: str) -> threading.Thread:
     def copy() -> None:
         with open(name, "ab", buffering=0) as log:
             while chunk := os.read(source.fileno(), 1 << 16):

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core.errors import type_error, value_error
 from ...core.tracebacks import boundary
-from ...eager.annotations import DeviceLike, DTypeLike
+from ...eager.annotations import DeviceLike, DTypeLike, TensorLike
 from ...eager.attaching import attach
 from ...eager.parameter import Parameter
 from ...eager.tensor import Tensor, alias, tensor_from_data
@@ -38,7 +38,7 @@ def _with_layout(x: Tensor, layout: Layout) -> Tensor:
 
 @boundary
 def shard_tensor(
-    data: Any,
+    data: TensorLike,
     mesh: ProcessMesh | None = None,
     placements: Sequence[Placement] | None = None,
     dtype: DTypeLike | None = None,
@@ -173,7 +173,9 @@ def dtensor_from_fn(
 
 
 @boundary
-def dtensor_from_local(local_tensor: Any, mesh: ProcessMesh, placements: Sequence[Placement]) -> Tensor:
+def dtensor_from_local(
+    local_tensor: Tensor | Sequence[Tensor], mesh: ProcessMesh, placements: Sequence[Placement]
+) -> Tensor:
     """The distributed tensor whose parts the devices have: each process gives its own.
 
     A process with several devices gives the same part for each of them, or a list with a part for each, in the order of
@@ -191,7 +193,7 @@ def dtensor_from_local(local_tensor: Any, mesh: ProcessMesh, placements: Sequenc
         paddle.Size([2, 3])
     """
     require_devices("dtensor_from_local", mesh)
-    pieces = list(local_tensor) if isinstance(local_tensor, (list, tuple)) else [local_tensor]
+    pieces: list[Any] = list(local_tensor) if isinstance(local_tensor, (list, tuple)) else [local_tensor]
     if not all(isinstance(piece, Tensor) for piece in pieces):
         raise type_error("dtensor_from_local", "the parts are tensors", type(local_tensor).__name__)
     wanted = checked("dtensor_from_local", pieces[0]._aval.shape, mesh, placements)

@@ -6,6 +6,7 @@ many devices (virtual ones of a CPU, the GPUs of a machine) the number of the de
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,11 @@ class ProcessMesh:
     """
 
     def __init__(
-        self, mesh: Any = None, dim_names: list[str] | None = None, shape: Any = None, process_ids: Any = None
+        self,
+        mesh: Sequence[Any] | np.ndarray | None = None,
+        dim_names: list[str] | None = None,
+        shape: Sequence[int] | None = None,
+        process_ids: Sequence[int] | None = None,
     ) -> None:
         if mesh is None:
             if shape is None or process_ids is None:
@@ -138,7 +143,7 @@ class ProcessMesh:
         """
         return process_id in self.process_ids
 
-    def axis(self, dim: Any, where: str = "ProcessMesh") -> int:
+    def axis(self, dim: int | str, where: str = "ProcessMesh") -> int:
         """The number of an axis, which may be given by name.
 
         Raises:
@@ -154,7 +159,7 @@ class ProcessMesh:
             return int(dim) % self.ndim
         raise value_error(where, f"the mesh has the axes {self._dim_names}", repr(dim))
 
-    def get_dim_size(self, dim_name: Any) -> int:
+    def get_dim_size(self, dim_name: int | str) -> int:
         """How many devices there are along an axis.
 
         Examples:
@@ -165,7 +170,7 @@ class ProcessMesh:
 
     dim_size = get_dim_size
 
-    def get_rank_by_dim_and_process_id(self, dim: Any, process_id: int) -> int:
+    def get_rank_by_dim_and_process_id(self, dim: int | str, process_id: int) -> int:
         """The coordinate of a process on an axis; -1 if it is not in the mesh.
 
         Examples:

@@ -23,7 +23,11 @@ def lay_out_rest(layer: Layer, mesh: ProcessMesh) -> None:
 
 
 def shard_layer(
-    layer: Layer, process_mesh: ProcessMesh, shard_fn: Any = None, input_fn: Any = None, output_fn: Any = None
+    layer: Layer,
+    process_mesh: ProcessMesh,
+    shard_fn: Callable[..., Any] | None = None,
+    input_fn: Callable[..., Any] | None = None,
+    output_fn: Callable[..., Any] | None = None,
 ) -> Layer:
     """The layer with its parameters on a mesh: as `shard_fn(name, sublayer, mesh)` lays them out, the others whole.
 

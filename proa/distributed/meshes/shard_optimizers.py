@@ -6,6 +6,7 @@ States follow their parameters. `ShardingStage1` cuts them over one more axis, `
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...core.errors import type_error, value_error
@@ -54,7 +55,10 @@ class _ShardingStage:
             lay_out_parameter(param, layout.mesh, layout.placements)
 
     def layout_for(self, param: Tensor) -> Layout | None:
-        """The parameter's layout, cut over one more axis along the first dimension that divides; None: none does."""
+        """The parameter's layout, cut over one more axis along the first dimension that divides; None: none does.
+
+        Dimensions that are whole come first: to cut one twice, devices would have to exchange their parts.
+        """
         layout = param._layout
         if layout is None:
             return None
@@ -62,7 +66,8 @@ class _ShardingStage:
         axis = mesh.axis(self._sharding_mesh_dim, type(self).__name__)
         if not layout.placements[axis].is_replicated():
             return layout
-        for dimension in range(len(param._aval.shape)):
+        cut = {placement.dim for placement in layout.placements if isinstance(placement, Shard)}
+        for dimension in sorted(range(len(param._aval.shape)), key=lambda dimension: dimension in cut):
             placements: list[Placement] = list(layout.placements)
             placements[axis] = Shard(dimension)
             found = layout_of(param._aval.shape, mesh, placements)
@@ -156,7 +161,9 @@ class ShardOptimizer:
         return getattr(self._inner_opt, name)
 
 
-def shard_optimizer(optimizer: Optimizer, shard_fn: Any = None, gradient_accumulation_steps: int = 1) -> ShardOptimizer:
+def shard_optimizer(
+    optimizer: Optimizer, shard_fn: Callable[..., Any] | None = None, gradient_accumulation_steps: int = 1
+) -> ShardOptimizer:
     """The optimiser with its states on the mesh of its parameters.
 
     Args:

@@ -13,7 +13,11 @@ _SIZES = {"pred": 1, "s4": 1, "u4": 1, "s8": 1, "u8": 1, "s16": 2, "u16": 2, "f1
           "f32": 4, "s64": 8, "u64": 8, "f64": 8, "c64": 8, "c128": 16}  # fmt: skip
 _CALL = re.compile(rf"= (?P<type>\(?[^=]*?) (?P<kind>{'|'.join(KINDS)})(?P<start>-start)?\(")
 _ARRAY = re.compile(r"\b([a-z]+[0-9]*)\[([0-9,]*)\]")
-_LISTED = re.compile(r"(?:replica_groups|source_target_pairs)=\{\{([0-9,]+)\}")
+_COMMENT = re.compile(
+    r"/\*.*?\*/"
+)  # XLA numbers the members of long tuples, with a sign that ends a type: `/*index=5*/`
+_LISTED = re.compile(r"replica_groups=\{\{([0-9,]+)\}")
+_PAIRS = re.compile(r"source_target_pairs=\{((?:\{\d+,\d+\},?)+)\}")
 _COUNTED = re.compile(r"replica_groups=\[([0-9,]+)\]<=\[([0-9,]+)\](?:T\(([0-9,]+)\))?")
 _NAMED = re.compile(r"replica_groups=mesh\[([^\]]*)\] \{([^}]*)\}")
 _AXIS = re.compile(r"'([^']+)'(?:=(\d+))?(?::\((\d+)\)(\d+))?")
@@ -22,12 +26,14 @@ _FREE = re.compile(r"= \(?[^=]*? (?:parameter|constant|get-tuple-element|tuple|b
 
 
 class Exchange(NamedTuple):
-    """One collective: its kind, how many devices take part, how far apart they are numbered, the bytes of the whole."""
+    """One collective: its kind, how many devices take part, how far apart they are numbered, the bytes of the whole, and how
+    many tensors were put together."""
 
     kind: str
     members: int
     stride: int
     size: int
+    tensors: int = 1
 
 
 def _numbers(text: str) -> list[int]:
@@ -49,7 +55,12 @@ def _along(mesh: str, axes: str) -> list[int]:
 
 
 def _members(line: str) -> list[int]:
-    """The devices of the first group of a collective."""
+    """The devices of the first group of a collective; of several that are sent from one to another, those farthest apart."""
+    pairs = _PAIRS.search(line)
+    if pairs is not None:
+        numbers = [int(number) for number in re.findall(r"\d+", pairs[1])]
+        farthest = max(zip(numbers[::2], numbers[1::2], strict=True), key=lambda pair: abs(pair[1] - pair[0]))
+        return list(farthest) if farthest[0] != farthest[1] else []
     named = _NAMED.search(line)
     if named is not None:
         return _along(named[1], named[2])
@@ -68,7 +79,7 @@ def _members(line: str) -> list[int]:
 def exchanges(text: str) -> list[Exchange]:
     """All collectives of a compiled program; those that a single device would have with itself are left out."""
     found = []
-    for line in text.splitlines():
+    for line in _COMMENT.sub("", text).splitlines():
         call = _CALL.search(line)
         if call is None:
             continue
@@ -80,15 +91,16 @@ def exchanges(text: str) -> list[Exchange]:
         size = max(sizes, default=0) if call["start"] else sum(sizes)
         if call["kind"] == "reduce-scatter":
             size *= len(members)
-        count = 2 if call["kind"] == "collective-permute" else len(members)
-        found.append(Exchange(call["kind"], count, abs(members[1] - members[0]), size))
+        # Numbers are left out: the sums by which variants use their gradients up are among them.
+        tensors = 1 if call["start"] else sum(bool(shape) for _, shape in _ARRAY.findall(call["type"]))
+        found.append(Exchange(call["kind"], len(members), abs(members[1] - members[0]), size, max(1, tensors)))
     return found
 
 
 def num_kernels(text: str) -> int:
     """How many things a compiled program does one after another."""
     begin = text.rfind("\nENTRY ")
-    lines = text[begin:].split("\n}", 1)[0].splitlines()[2:]
+    lines = _COMMENT.sub("", text[begin:].split("\n}", 1)[0]).splitlines()[2:]
     return sum(" = " in line and not _FREE.search(line) for line in lines)
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
+from .collectives import Exchange
 from .cuts import pattern_of
 from .devices import Device
 from .pieces import Pieces
@@ -75,13 +76,13 @@ class Figures:
     bytes: float = 0.0
     temporary: float = 0.0
     kernels: float = 0.0
-    exchanges: list[tuple[str, int, int, float]] = field(default_factory=list)
+    exchanges: list[Exchange] = field(default_factory=list)
 
     @classmethod
     def of(cls, found: dict[str, Any]) -> Figures:
         return cls(
             found["flops"], found["bytes"], found["temporary"], found["kernels"],
-            [(kind, members, stride, float(size)) for kind, members, stride, size in found["exchanges"]],
+            [Exchange(*one) for one in found["exchanges"]],
         )  # fmt: skip
 
     def without(self, other: Figures) -> Figures:
@@ -101,7 +102,8 @@ class Measured:
 
     unit: Figures
     rest: Figures
-    cuts: dict[str, int]
+    unit_weights: Weights
+    rest_weights: Weights
 
 
 @dataclass
@@ -112,6 +114,11 @@ class Weights:
     elements: float = 0.0
     trained: float = 0.0  # bytes of those that have gradients
     count: float = 0.0  # of those
+    full: float = 0.0  # of those again: the ones that have no dimension left to cut
+
+    def times(self, units: int, rest: Weights) -> Weights:
+        """Those of some units and of the rest together."""
+        return Weights(*(units * getattr(self, one.name) + getattr(rest, one.name) for one in fields(self)))
 
 
 def weights_of(pieces: Pieces, cuts: dict[str, int], ways: int) -> tuple[Weights, Weights]:
@@ -130,6 +137,7 @@ def weights_of(pieces: Pieces, cuts: dict[str, int], ways: int) -> tuple[Weights
             into.trained += source.size / part
             into.count += 1
             into.elements += math.prod(source.shape) / part
+            into.full += part > 1 and len(source.shape) == 1
     return unit, rest
 
 
@@ -158,16 +166,13 @@ class CostModel:
 
     def estimate(self, choice: Choice) -> Estimate:
         measured = self.measured(choice)
-        unit, rest = weights_of(self.pieces, measured.cuts, choice.model)
         units = math.ceil(self.pieces.count / choice.pipeline)
         scale = self.batch / (choice.data * choice.micro_batches) / self.pieces.samples
-        weights = Weights(
-            *(units * getattr(unit, k) + getattr(rest, k) for k in ("size", "elements", "trained", "count"))
-        )
+        weights = measured.unit_weights.times(units, measured.rest_weights)
         return Estimate(
             choice,
-            self._seconds(choice, measured, units, scale, weights, unit, rest),
-            self._memory(choice, measured, units, scale, weights, unit),
+            self._seconds(choice, measured, units, scale, weights),
+            self._memory(choice, measured, units, scale, weights),
         )
 
     # ---- time ------------------------------------------------------------------------------------------------------
@@ -184,33 +189,26 @@ class CostModel:
 
     def _exchanged(self, figures: Figures, choice: Choice, scale: float) -> float:
         return sum(
-            self.device.link(members * stride).seconds(kind, size * scale, members)
-            for kind, members, stride, size in figures.exchanges
+            self.device.link(one.members * one.stride).seconds(one.kind, one.size * scale, one.members, one.tensors)
+            for one in figures.exchanges
         )
 
     def _seconds(
-        self,
-        choice: Choice,
-        measured: Measured,
-        units: int,
-        scale: float,
-        weights: Weights,
-        unit: Weights,
-        rest: Weights,
+        self, choice: Choice, measured: Measured, units: int, scale: float, weights: Weights
     ) -> dict[str, float]:
         again = 1 + FORWARD if choice.recompute else 1.0
-        compute = units * self._work(measured.unit, unit, scale) * again + self._work(measured.rest, rest, scale)
+        compute = units * self._work(measured.unit, measured.unit_weights, scale) * again
+        compute += self._work(measured.rest, measured.rest_weights, scale)
         model = units * self._exchanged(measured.unit, choice, scale) * again
         model += self._exchanged(measured.rest, choice, scale)
         span = choice.data * choice.model
         over_data = self.device.link(span)
         if choice.data > 1:
-            extra = [
-                (kind, size)
-                for f, n in ((self.extra_unit, units), (self.extra_rest, 1))
-                for kind, _, _, size in f.exchanges * n
-            ]
-            model += sum(over_data.seconds(kind, size * scale, choice.data) for kind, size in extra)
+            model += sum(
+                times * over_data.seconds(one.kind, one.size * scale, choice.data, one.tensors)
+                for figures, times in ((self.extra_unit, units), (self.extra_rest, 1))
+                for one in figures.exchanges
+            )
         seconds = {
             "compute": compute * choice.micro_batches, "model": model * choice.micro_batches,
             "data": self._data_seconds(choice, over_data, weights, compute * choice.micro_batches),
@@ -227,12 +225,14 @@ class CostModel:
         times = choice.micro_batches
         # Sums are put together into one; what is cut goes parameter by parameter, each with a latency of its own.
         count = max(1.0, weights.count)
-        exposed = times * link.seconds(reduce, weights.trained, choice.data)
+        exposed = times * link.seconds(reduce, weights.trained, choice.data, count)
         if choice.stage == 3:
             gathers = (3 if choice.recompute else 2) * times
         else:
             gathers = 1 if choice.stage else 0
         exposed += gathers * count * link.seconds("all-gather", weights.trained / count, choice.data)
+        if choice.stage:  # what both axes cut along one dimension goes to another device, and back
+            exposed += 2 * weights.full * link.seconds("collective-permute", 0.0, 2)
         return max(exposed * (1 - self.device.overlap), exposed - compute * (1 - FORWARD) * self.device.overlap)
 
     def _pipeline_seconds(self, choice: Choice, seconds: float, scale: float) -> float:
@@ -243,17 +243,21 @@ class CostModel:
         moved = 2 * link.seconds(
             "collective-permute", self.carried * scale / (choice.model if choice.sequence else 1), 2
         )
-        return (choice.pipeline - 1) * seconds + (choice.micro_batches + choice.pipeline - 1) * moved
+        turns = choice.micro_batches + choice.pipeline - 1
+        # Each stage is a program of its own. Stages that share cores do not wait for each other in vain.
+        started = choice.pipeline * self.device.call + self.pieces.num_instructions * self.device.instruction
+        waiting = 0.0 if self.device.shared else (choice.pipeline - 1) * seconds
+        return waiting + turns * moved + choice.micro_batches * started
 
     def _update_seconds(self, choice: Choice, weights: Weights) -> float:
         states = self.optimizer["states"] + self.optimizer["master"]
         size = 2 * weights.trained + weights.trained + 8 * states * weights.elements
-        return size / (choice.data if choice.stage else 1) / self.device.bandwidth
+        return size / (choice.data if choice.stage else 1) / self.device.bandwidth + weights.count * self.device.launch
 
     # ---- memory ----------------------------------------------------------------------------------------------------
 
     def _memory(
-        self, choice: Choice, measured: Measured, units: int, scale: float, weights: Weights, unit: Weights
+        self, choice: Choice, measured: Measured, units: int, scale: float, weights: Weights
     ) -> dict[str, float]:
         cut = [choice.data if choice.stage >= stage else 1 for stage in (1, 2, 3)]
         states = 4 * (self.optimizer["states"] + self.optimizer["master"]) * weights.elements
@@ -264,7 +268,7 @@ class CostModel:
         activations = units * kept * under_way + measured.rest.temporary
         if choice.recompute:
             activations += measured.unit.temporary
-        gathered = 2 * unit.size if choice.stage == 3 else 0.0
+        gathered = 2 * measured.unit_weights.size if choice.stage == 3 else 0.0
         return {
             "parameters": weights.size / cut[2] + gathered, "gradients": weights.trained / cut[1],
             "states": states / cut[0], "activations": activations * scale,

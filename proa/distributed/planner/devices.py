@@ -11,12 +11,13 @@ import math
 import pathlib
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ...core.errors import type_error, value_error
 
 _KEYS = ("flops", "memory", "bandwidth", "inside", "across", "machine", "reached", "launch", "overlap")
+_PER_KIND = ("all-gather", "collective-permute")
 _UNITS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
 
@@ -25,9 +26,11 @@ class Link:
     """A connection between devices: bytes a second that a device sends, and seconds until the first arrives."""
 
     bandwidth: float
-    latency: float
+    latency: float  # of one round
+    latencies: dict[str, float] = field(default_factory=dict)  # of kinds that differ from it
+    tensor: float = 0.0  # what a round takes longer for each further tensor that goes with the first
 
-    def seconds(self, kind: str, size: float, members: int) -> float:
+    def seconds(self, kind: str, size: float, members: int, tensors: float = 1) -> float:
         """How long a collective of some bytes takes among `members` devices.
 
         `size` is what a device has when all is put together: the whole tensor of an all-gather or reduce-scatter.
@@ -39,7 +42,8 @@ class Link:
         factor = {"all-reduce": 2 * share, "collective-permute": 1.0}.get(kind, share)
         if kind == "all-reduce":
             rounds *= 2
-        return rounds * self.latency + factor * size / self.bandwidth
+        latency = self.latencies.get(kind, self.latency) + (tensors - 1) * self.tensor
+        return rounds * latency + factor * size / self.bandwidth
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,9 @@ class Device:
     machine: int
     launch: float
     overlap: float
+    shared: bool = False  # whether all devices are the same cores: while one waits, another is faster
+    call: float = 0.0  # seconds that a program takes to start, forwards and backwards, where nothing hides them
+    instruction: float = 0.0  # and for each of its instructions
 
     def flops_of(self, dtype: str) -> float:
         """Operations a second in a data type; one that the sheet does not name is computed in float32."""
@@ -96,12 +103,17 @@ def _read(name: str, sheet: dict[str, Any]) -> Device:
         raise value_error("auto_parallel", f"the data sheet of {name} needs {list(_KEYS)}", f"none of {missing}")
     reached = sheet["reached"]
     inside, across = (
-        Link(sheet[key]["bandwidth"] * reached["link"], sheet[key]["latency"]) for key in ("inside", "across")
-    )
+        Link(
+            sheet[key]["bandwidth"] * reached["link"], sheet[key]["latency"],
+            {kind: sheet[key][kind] for kind in _PER_KIND if kind in sheet[key]}, sheet[key].get("tensor", 0.0),
+        )
+        for key in ("inside", "across")
+    )  # fmt: skip
     return Device(
         name, sheet.get("about", name), {dtype: rate * reached["flops"] for dtype, rate in sheet["flops"].items()},
         float(sheet["memory"]), sheet["bandwidth"] * reached["bandwidth"], inside, across, int(sheet["machine"]),
-        float(sheet["launch"]), float(sheet["overlap"]),
+        float(sheet["launch"]), float(sheet["overlap"]), bool(sheet.get("shared", False)), float(sheet.get("call", 0.0)),
+        float(sheet.get("instruction", 0.0)),
     )  # fmt: skip
 
 

@@ -64,6 +64,12 @@ class Pieces:
         """The name of the list that the units are in."""
         return self.names[0].rpartition(".")[0] if self.names else ""
 
+    @property
+    def num_instructions(self) -> int:
+        """Of the whole forward pass."""
+        parts = ((self.first, 1), (self.unit, self.count), (self.last, 1))
+        return sum(len(piece.program.instructions) * times for piece, times in parts if piece is not None)
+
 
 def take_apart(traced: Traced) -> Pieces:
     """The largest repetition there is, and what surrounds it."""

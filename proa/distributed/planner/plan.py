@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import pathlib
 import re
 import tomllib
@@ -182,7 +183,7 @@ class Plan:
         return self.table()
 
 
-def load_plan(path: Any) -> Plan:
+def load_plan(path: str | os.PathLike[str]) -> Plan:
     r"""The plan in a file that `Plan.save` wrote, perhaps changed by hand.
 
     Examples:

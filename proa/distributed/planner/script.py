@@ -17,9 +17,9 @@ from typing import Any
 
 from ...core.errors import runtime_error
 from ...eager.backward import engine
-from ...eager.instrument import Observer, attach, detach
 from ...eager.tensor import Tensor
 from ...ir.capture import CaptureError, Capturing
+from ...ir.observing import RUNTIME, Observer
 from ...nn.base.lazy_init import LazyGuard
 from ...nn.layer import Layer
 from .tracing import LayerNotes, Traced, finish, without_numbers
@@ -110,7 +110,7 @@ def trace_script(path: str, arguments: Sequence[str] = ()) -> Traced:
     before = sys.argv, sys.path[:]
     sys.argv = [path, *arguments]
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
-    attach(observer)
+    RUNTIME.attach(observer)
     try:
         with LazyGuard():
             runpy.run_path(path, run_name="__main__")
@@ -122,7 +122,7 @@ def trace_script(path: str, arguments: Sequence[str] = ()) -> Traced:
             "print and log behind the step, or plan with dist.auto_parallel",
         ) from error  # fmt: skip
     finally:
-        detach(observer)
+        RUNTIME.detach(observer)
         observer.close()
         sys.argv, sys.path[:] = before
     if observer.result is None:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...core.errors import runtime_error, type_error, value_error
+from .collectives import Exchange
 from .compiling import Variant
-from .costs import USABLE, Choice, CostModel, Estimate, Figures, Measured
+from .costs import USABLE, Choice, CostModel, Estimate, Figures, Measured, weights_of
 from .cuts import ALTERNATE, COLUMNS, main_dtype, propose
 from .devices import Device
 from .pieces import Pieces, take_apart
@@ -107,16 +108,18 @@ class _Compiled:
         data = any(choice.data > 1 for choice in possible)
         recompute = any(choice.recompute for choice in possible)
         self.units = (1, 2) if pieces.count else (0,)
+        self.cuts = {ways: cuts_for(pieces, ways) for ways in {1, *(model for model, _ in wanted)}}
         variants = [self.variant(1, model, sequence, n) for model, sequence in sorted(wanted) for n in self.units]
         self.has_data = data and pieces.samples % 2 == 0
         if self.has_data:
             variants += [self.variant(2, 1, False, n) for n in self.units]
         self.recomputed = [Variant(1, 1, n, False, (), True) for n in _RECOMPUTED] if recompute else []
         variants += self.recomputed
+        self.known: dict[tuple[int, bool], Measured] = {}
         self.found = {variant: Figures.of(figures) for variant, figures in measured(pieces, variants).items()}
 
     def variant(self, data: int, model: int, sequence: bool, units: int) -> Variant:
-        return Variant(data, model, units, sequence, tuple(sorted(cuts_for(self.pieces, model).items())))
+        return Variant(data, model, units, sequence, tuple(sorted(self.cuts[model].items())))
 
     def split(self, data: int, model: int, sequence: bool) -> tuple[Figures, Figures]:
         """What a unit takes, and what all the rest does."""
@@ -127,8 +130,11 @@ class _Compiled:
         return unit, found[0].without(unit)
 
     def measured(self, choice: Choice) -> Measured:
-        unit, rest = self.split(1, choice.model, choice.sequence)
-        return Measured(unit, rest, cuts_for(self.pieces, choice.model))
+        key = (choice.model, choice.sequence)
+        if key not in self.known:
+            weights = weights_of(self.pieces, self.cuts[choice.model], choice.model)
+            self.known[key] = Measured(*self.split(1, *key), *weights)
+        return self.known[key]
 
     def kept(self) -> float:
         """Bytes that a unit keeps for the backward pass if it is computed again there.
@@ -153,9 +159,9 @@ class _Compiled:
         return unit, rest
 
 
-def _is_gradient(exchange: tuple[str, int, int, float], sizes: set[float]) -> bool:
+def _is_gradient(exchange: Exchange, sizes: set[float]) -> bool:
     # Reductions of several gradients are done as one: whatever is at least as large as the smallest may be that.
-    return exchange[0] == "all-reduce" and (exchange[3] in sizes or exchange[3] >= min(sizes, default=0.0))
+    return exchange.kind == "all-reduce" and (exchange.size in sizes or exchange.size >= min(sizes, default=0.0))
 
 
 def search(
@@ -185,8 +191,7 @@ def search(
             f"the smallest plan ({least.choice}) needs {least.total_memory / 1e9:.4g} GB on each of {devices} devices",
             "use more devices, devices with more memory, or a smaller batch",
         )  # fmt: skip
-    cuts = {ways: cuts_for(pieces, ways) for ways in {c.model for c in possible}}
-    return Found(pieces, [*fitting, *others], len(fitting), cuts, _notes(traced, pieces))
+    return Found(pieces, [*fitting, *others], len(fitting), compiled.cuts, _notes(traced, pieces))
 
 
 def _order(estimate: Estimate) -> tuple[Any, ...]:

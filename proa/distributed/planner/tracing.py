@@ -16,10 +16,10 @@ import numpy as np
 from ...core.aval import make_aval
 from ...core.dtype import to_numpy_dtype
 from ...core.errors import type_error, value_error
-from ...eager.instrument import Observer, attach, detach
 from ...eager.tensor import Tensor, tensor_from_data
 from ...graph.capture import number_of, placeholder
 from ...ir.capture import CaptureSegment, Capturing
+from ...ir.observing import RUNTIME, Observer
 from ...ir.program import Program
 from ...ir.recorder import LOCAL
 from ...nn.base.lazy_init import LateParameter
@@ -109,12 +109,12 @@ def trace(model: Layer, loss: Any, optimizer: Any, inputs: Sequence[Any]) -> Tra
     notes = LayerNotes(model)
     with without_numbers(model), Capturing() as segment:
         tensors = [_placeholder(segment, one) for one in inputs]
-        attach(notes)
+        RUNTIME.attach(notes)
         try:
             result = step(tensors)
             return finish(segment, result, model, {id(one) for one in tensors}, notes, optimizer)
         finally:
-            detach(notes)
+            RUNTIME.detach(notes)
             segment.updates()
 
 

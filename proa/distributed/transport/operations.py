@@ -105,10 +105,11 @@ def reduce_scatter_op(xp: Any, x: Any, ranks: tuple[int, ...], reduction: str) -
     return movements.reduce_scatter(line_of(ranks), x, reduction).wait()
 
 
-@op(
-    "x", infer=_infer_swapped, alone=True, name="group_all_to_all",
-    grad={"x": lambda g, ranks, sizes, wanted: all_to_all_op(g, ranks, wanted, sizes)},
-)  # fmt: skip
+def _grad_of_swapped(g: Tensor, ranks: Ranks, sizes: tuple[int, ...], wanted: tuple[int, ...]) -> Tensor:
+    return all_to_all_op(g, ranks, wanted, sizes)
+
+
+@op("x", infer=_infer_swapped, grad={"x": _grad_of_swapped}, alone=True, name="group_all_to_all")
 def all_to_all_op(xp: Any, x: Any, ranks: tuple[int, ...], sizes: tuple[int, ...], wanted: tuple[int, ...]) -> Any:
     """Piece i along axis 0 goes to process i, and the pieces of the others for this one come, end to end.
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...eager.annotations import Number
-from ..arguments import common_shape, spread, tensors
+from ..arguments import broadcast, common_shape, tensors
 from ..distribution import without_gradient
 from ..exponential_family import ExponentialFamily
 from ..functions import log_beta, paddle, times_log
@@ -30,7 +30,7 @@ class Beta(ExponentialFamily):
     def __init__(self, alpha: Number, beta: Number) -> None:
         alpha, beta = tensors("Beta", lists=False, alpha=alpha, beta=beta)
         shape = common_shape("Beta", alpha, beta)
-        self.alpha, self.beta = spread(alpha, shape), spread(beta, shape)
+        self.alpha, self.beta = broadcast(alpha, shape), broadcast(beta, shape)
         super().__init__(shape)
 
     @property
@@ -77,11 +77,11 @@ class Beta(ExponentialFamily):
             paddle.Size([2, 3])
         """
         extended = self._extend_shape(shape)
-        successes = paddle.standard_gamma(spread(self.alpha, extended))
-        failures = paddle.standard_gamma(spread(self.beta, extended))
+        successes = paddle.standard_gamma(broadcast(self.alpha, extended))
+        failures = paddle.standard_gamma(broadcast(self.beta, extended))
         return successes / (successes + failures)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Number) -> Any:
         """The logarithm of the density at a place.
 
         Args:

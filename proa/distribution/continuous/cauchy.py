@@ -8,7 +8,7 @@ from typing import Any
 
 from ...core.errors import value_error
 from ...eager.annotations import Number
-from ..arguments import common_shape, spread, tensors
+from ..arguments import broadcast, common_shape, tensors
 from ..distribution import Distribution, without_gradient
 from ..functions import paddle
 from ..noise import standard_cauchy
@@ -34,7 +34,7 @@ class Cauchy(Distribution):
         self.name = "Cauchy" if name is None else name
         loc, scale = tensors("Cauchy", lists=False, loc=loc, scale=scale)
         shape = common_shape("Cauchy", loc, scale)
-        self.loc, self.scale = spread(loc, shape), spread(scale, shape)
+        self.loc, self.scale = broadcast(loc, shape), broadcast(scale, shape)
         super().__init__(shape)
 
     @property
@@ -108,7 +108,7 @@ class Cauchy(Distribution):
         """
         return self.loc + self.scale * standard_cauchy(self._extend_shape(shape), self.loc._aval.dtype)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Number) -> Any:
         """The logarithm of the density at a place.
 
         Args:
@@ -121,7 +121,7 @@ class Cauchy(Distribution):
         standardised = (self._value(value, self.loc) - self.loc) / self.scale
         return -paddle.log1p(paddle.square(standardised)) - paddle.log(self.scale) - math.log(math.pi)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Number) -> Any:
         """The probability of a number up to `value`.
 
         Args:

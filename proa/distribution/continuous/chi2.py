@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...eager.annotations import Number
 from ..arguments import require_all, tensors
 from ..functions import paddle
 from .gamma import Gamma
@@ -23,7 +22,7 @@ class Chi2(Gamma):
         ([3.0], [6.0])
     """
 
-    def __init__(self, df: Any) -> None:
+    def __init__(self, df: Number) -> None:
         (self.df,) = tensors("Chi2", integers=False, df=df)
         require_all(self.df > 0.0, "Chi2", "df must be positive", f"df: {self.df._aval}")
         super().__init__(self.df * 0.5, paddle.full_like(self.df, 0.5))

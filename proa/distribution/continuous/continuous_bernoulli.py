@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import value_error
+from ...eager.annotations import Number
 from ..arguments import tensors
 from ..discrete.bernoulli import clip_probability
 from ..distribution import Distribution, without_gradient
@@ -38,21 +39,21 @@ class ContinuousBernoulli(Distribution):
 
     probs: Any  # a parameter here, not the older name of prob()
 
-    def __init__(self, probs: Any, lims: tuple[float, float] = (0.499, 0.501)) -> None:
+    def __init__(self, probs: Number, lims: tuple[float, float] = (0.499, 0.501)) -> None:
         if not isinstance(lims, (list, tuple)) or len(lims) != 2 or not lims[0] <= 0.5 <= lims[1]:
             raise value_error("ContinuousBernoulli", "lims must be two numbers around 0.5", f"lims: {lims!r}")
-        if isinstance(probs, (int, float, np.number)):
-            probs = [float(probs)]  # a number gives a batch of one, as in Paddle
-        (given,) = tensors("ContinuousBernoulli", probs=probs)
+        # A number gives a batch of one, as in Paddle.
+        batch = [float(probs)] if isinstance(probs, (int, float, np.number)) else probs
+        (given,) = tensors("ContinuousBernoulli", probs=batch)
         self.probs = clip_probability(given)
         self.lims = (float(lims[0]), float(lims[1]))
         super().__init__(tuple(given.shape))
-        chance = self.probs
-        self._near = paddle.logical_and(chance >= self.lims[0], chance <= self.lims[1])
+        probability = self.probs
+        self._near = paddle.logical_and(probability >= self.lims[0], probability <= self.lims[1])
         # For the quotients: some other probability where the expansion is taken.
-        self._away = paddle.where(self._near, paddle.full_like(chance, 0.25), chance)
-        self._offset = chance - 0.5
-        self._log_odds = paddle.logit(chance)
+        self._away = paddle.where(self._near, paddle.full_like(probability, 0.25), probability)
+        self._offset = probability - 0.5
+        self._log_odds = paddle.logit(probability)
 
     def _either(self, expansion: Any, quotient: Any) -> Any:
         return paddle.where(self._near, expansion, quotient)
@@ -114,7 +115,7 @@ class ContinuousBernoulli(Distribution):
         """
         return self.icdf(standard_uniform(self._extend_shape(shape), self._offset._aval.dtype))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Number) -> Any:
         """The logarithm of the density at a place.
 
         Args:
@@ -128,7 +129,7 @@ class ContinuousBernoulli(Distribution):
         value = self._value(value, self._offset)
         return value * self._log_odds + paddle.log1p(-self.probs) + self._log_normalizer()
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Number) -> Any:
         """The probability of a number up to `value`.
 
         Args:
@@ -144,7 +145,7 @@ class ContinuousBernoulli(Distribution):
         power = paddle.exp(value * paddle.log(away) + (1.0 - value) * paddle.log1p(-away))
         return paddle.clip(self._either(value, (power + away - 1.0) / (2.0 * away - 1.0)), 0.0, 1.0)
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Number) -> Any:
         """The number that is not exceeded with probability `value`.
 
         Args:

@@ -8,7 +8,7 @@ from typing import Any
 from ...core.errors import type_error, value_error
 from ...eager.annotations import Number
 from ...eager.tensor import Tensor
-from ..arguments import spread, tensors
+from ..arguments import broadcast, tensors
 from ..distribution import without_gradient
 from ..exponential_family import ExponentialFamily
 from ..functions import paddle, times_log
@@ -78,10 +78,10 @@ class Dirichlet(ExponentialFamily):
             >>> paddle.distribution.Dirichlet(paddle.to_tensor([1.0, 3.0])).rsample([4]).shape
             paddle.Size([4, 2])
         """
-        drawn = paddle.standard_gamma(spread(self.concentration, self._extend_shape(shape)))
+        drawn = paddle.standard_gamma(broadcast(self.concentration, self._extend_shape(shape)))
         return drawn / drawn.sum(-1, keepdim=True)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Number) -> Any:
         """The logarithm of the density at a place.
 
         Args:

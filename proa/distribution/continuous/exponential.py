@@ -73,7 +73,7 @@ class Exponential(ExponentialFamily):
         """
         return standard_exponential(self._extend_shape(shape), self.rate._aval.dtype) / self.rate
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Number) -> Any:
         """The logarithm of the density at a place.
 
         Args:
@@ -87,7 +87,7 @@ class Exponential(ExponentialFamily):
         value = self._value(value, self.rate)
         return choose(value >= 0.0, paddle.log(self.rate) - self.rate * value, -float("inf"))
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Number) -> Any:
         """The probability of a number up to `value`.
 
         Args:
@@ -101,7 +101,7 @@ class Exponential(ExponentialFamily):
         value = self._value(value, self.rate)
         return choose(value >= 0.0, -paddle.expm1(-self.rate * value), 0.0)
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Number) -> Any:
         """The number that is not exceeded with probability `value`.
 
         Args:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...eager.annotations import Number
-from ..arguments import common_shape, spread, tensors
+from ..arguments import broadcast, common_shape, tensors
 from ..distribution import without_gradient
 from ..exponential_family import ExponentialFamily
 from ..functions import paddle, times_log
@@ -77,9 +77,9 @@ class Gamma(ExponentialFamily):
             >>> law.rsample([2, 3]).shape
             paddle.Size([2, 3])
         """
-        return paddle.standard_gamma(spread(self.concentration, self._extend_shape(shape))) / self.rate
+        return paddle.standard_gamma(broadcast(self.concentration, self._extend_shape(shape))) / self.rate
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Number) -> Any:
         """The logarithm of the density at a place.
 
         Args:
@@ -118,5 +118,5 @@ class Gamma(ExponentialFamily):
         return self.concentration - 1.0, -self.rate
 
     def _log_normalizer(self, *parameters: Any) -> Any:
-        power, slope = parameters
-        return paddle.lgamma(power + 1.0) - (power + 1.0) * paddle.log(-slope)
+        power, negative_rate = parameters
+        return paddle.lgamma(power + 1.0) - (power + 1.0) * paddle.log(-negative_rate)

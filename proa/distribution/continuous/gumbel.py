@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...eager.annotations import Number
-from ..arguments import common_shape, spread, tensors
+from ..arguments import broadcast, common_shape, tensors
 from ..distribution import Distribution, without_gradient
 from ..functions import paddle
 from ..noise import standard_gumbel
@@ -32,7 +32,7 @@ class Gumbel(TransformedDistribution):
     def __init__(self, loc: Number, scale: Number) -> None:
         loc, scale = tensors("Gumbel", lists=False, loc=loc, scale=scale)
         shape = common_shape("Gumbel", loc, scale)
-        self.loc, self.scale = spread(loc, shape), spread(scale, shape)
+        self.loc, self.scale = broadcast(loc, shape), broadcast(scale, shape)
         # A transform of uniform numbers, all of whose formulas are closed ones.
         Distribution.__init__(self, shape)
 
@@ -90,7 +90,7 @@ class Gumbel(TransformedDistribution):
         """
         return self.loc + self.scale * standard_gumbel(self._extend_shape(shape), self.loc._aval.dtype)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Number) -> Any:
         """The logarithm of the density at a place.
 
         Args:
@@ -103,7 +103,7 @@ class Gumbel(TransformedDistribution):
         standardised = (self._value(value, self.loc) - self.loc) / self.scale
         return -(standardised + paddle.exp(-standardised)) - paddle.log(self.scale)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Number) -> Any:
         """The probability of a number up to `value`.
 
         Args:

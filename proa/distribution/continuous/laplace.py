@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...eager.annotations import Number
-from ..arguments import common_shape, spread, tensors
+from ..arguments import broadcast, common_shape, tensors
 from ..distribution import Distribution, without_gradient
 from ..functions import paddle
 from ..noise import standard_laplace
@@ -29,7 +29,7 @@ class Laplace(Distribution):
     def __init__(self, loc: Number, scale: Number) -> None:
         loc, scale = tensors("Laplace", lists=False, loc=loc, scale=scale)
         shape = common_shape("Laplace", loc, scale)
-        self.loc, self.scale = spread(loc, shape), spread(scale, shape)
+        self.loc, self.scale = broadcast(loc, shape), broadcast(scale, shape)
         super().__init__(shape)
 
     @property
@@ -86,7 +86,7 @@ class Laplace(Distribution):
         """
         return self.loc + self.scale * standard_laplace(self._extend_shape(shape), self.loc._aval.dtype)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Number) -> Any:
         """The logarithm of the density at a place.
 
         Args:
@@ -99,7 +99,7 @@ class Laplace(Distribution):
         distance = paddle.abs(self._value(value, self.loc) - self.loc)
         return -distance / self.scale - paddle.log(2.0 * self.scale)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Number) -> Any:
         """The probability of a number up to `value`.
 
         Args:
@@ -113,7 +113,7 @@ class Laplace(Distribution):
         tail = paddle.expm1(-paddle.abs(difference) / self.scale)
         return 0.5 - 0.5 * paddle.sign(difference) * tail
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Number) -> Any:
         """The number that is not exceeded with probability `value`.
 
         Args:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...core.errors import type_error, value_error
 from ...eager.annotations import Number
-from ..arguments import require_all, sample_shape, spread, tensors
+from ..arguments import broadcast, require_all, sample_shape, tensors
 from ..distribution import Distribution, without_gradient
 from ..functions import paddle
 from ..noise import standard_normal
 from .beta import Beta
+
+if TYPE_CHECKING:
+    from ...eager.tensor import Tensor
 
 __all__ = ["LKJCholesky"]
 
@@ -74,7 +77,7 @@ class LKJCholesky(Distribution):
         """Row by row: a direction of the sphere, with a beta distributed squared length."""
         row = self._steps(1)
         rest = self.concentration.unsqueeze(-1) + (float(self.dim - 1) - row) * 0.5
-        squared = Beta(spread(row * 0.5, tuple(rest.shape)), rest).sample(shape).unsqueeze(-1)
+        squared = Beta(broadcast(row * 0.5, tuple(rest.shape)), rest).sample(shape).unsqueeze(-1)
         dims = (*sample_shape("LKJCholesky", shape), *self._batch_shape, self.dim - 1, self.dim - 1)
         numbers = paddle.tril(standard_normal(dims, self.concentration._aval.dtype))
         direction = numbers / paddle.sqrt(paddle.square(numbers).sum(-1, keepdim=True))
@@ -84,7 +87,7 @@ class LKJCholesky(Distribution):
         """Partial correlations, column by column, turned into the root."""
         column = self._steps(0)
         weight = self.concentration.unsqueeze(-1) + (float(self.dim - 2) - column) * 0.5
-        table = spread(weight.unsqueeze(-2), (*self._batch_shape, self.dim - 1, self.dim - 1))
+        table = broadcast(weight.unsqueeze(-2), (*self._batch_shape, self.dim - 1, self.dim - 1))
         partial = paddle.tril(Beta(table, table).sample(shape) * 2.0 - 1.0)
         left = paddle.cumprod(1.0 - paddle.square(partial), dim=-1)
         one = paddle.ones_like(left[..., :1])
@@ -99,7 +102,7 @@ class LKJCholesky(Distribution):
         first = paddle.zeros_like(rows[..., :1, :]) + paddle.eye(self.dim, dtype=below.dtype)[:1]
         return paddle.concat([first, rows], axis=-2)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Any:
         """The logarithm of the density at a root.
 
         Args:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import type_error, value_error
+from ...eager.annotations import Number
 from ...eager.tensor import Tensor
-from ..arguments import spread, tensors
+from ..arguments import broadcast, tensors
 from ..distribution import Distribution, without_gradient
 from ..functions import linalg, paddle
 from ..noise import standard_normal
@@ -39,7 +40,11 @@ class MultivariateNormal(Distribution):
     """
 
     def __init__(
-        self, loc: Any, covariance_matrix: Any = None, precision_matrix: Any = None, scale_tril: Any = None
+        self,
+        loc: Number,
+        covariance_matrix: Tensor | None = None,
+        precision_matrix: Tensor | None = None,
+        scale_tril: Tensor | None = None,
     ) -> None:
         given = {
             "covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril,
@@ -54,23 +59,23 @@ class MultivariateNormal(Distribution):
         (name,) = named
         if not isinstance(given[name], Tensor):
             raise type_error("MultivariateNormal", f"{name} must be a Tensor", f"{name}: {type(given[name]).__name__}")
-        if isinstance(loc, (int, float)):
-            loc = [float(loc)]
-        loc, matrix = tensors("MultivariateNormal", loc=loc, matrix=given[name])
-        received = f"loc: {loc._aval}, {name}: {matrix._aval}"
+        centre, matrix = tensors(
+            "MultivariateNormal", loc=[float(loc)] if isinstance(loc, (int, float)) else loc, matrix=given[name]
+        )
+        received = f"loc: {centre._aval}, {name}: {matrix._aval}"
         if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2]:
             raise value_error("MultivariateNormal", f"{name} must be a square matrix, or a batch of them", received)
-        if not loc.ndim:
+        if not centre.ndim:
             raise value_error("MultivariateNormal", "loc must have at least one dimension", received)
         size = int(matrix.shape[-1])
-        if loc.shape[-1] not in (1, size):
+        if centre.shape[-1] not in (1, size):
             raise value_error("MultivariateNormal", f"loc must have {size} entries like the matrix", received)
         try:
-            batch = tuple(np.broadcast_shapes(tuple(matrix.shape[:-2]), tuple(loc.shape[:-1])))
+            batch = tuple(np.broadcast_shapes(tuple(matrix.shape[:-2]), tuple(centre.shape[:-1])))
         except ValueError:
             raise value_error("MultivariateNormal", "the batches cannot be broadcast together", received) from None
-        self.loc = spread(loc, (*batch, size))
-        matrix = spread(matrix, (*batch, size, size))
+        self.loc = broadcast(centre, (*batch, size))
+        matrix = broadcast(matrix, (*batch, size, size))
         self.covariance_matrix = matrix if name == "covariance_matrix" else None
         self.precision_matrix = matrix if name == "precision_matrix" else None
         self.scale_tril = matrix if name == "scale_tril" else None
@@ -134,7 +139,7 @@ class MultivariateNormal(Distribution):
     def _half_log_determinant(self) -> Any:
         return paddle.log(paddle.diagonal(self._root, axis1=-2, axis2=-1)).sum(-1)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Number) -> Any:
         """The logarithm of the density at a place.
 
         Args:
@@ -176,8 +181,8 @@ class MultivariateNormal(Distribution):
 def _solved(root: Any, right: Any) -> Any:
     """The solution of root @ x = right for a lower triangular root, with broadcast batches."""
     batch = np.broadcast_shapes(tuple(root.shape[:-2]), tuple(right.shape[:-2]))
-    root = spread(root, (*batch, *root.shape[-2:]))
-    right = spread(right, (*batch, *right.shape[-2:]))
+    root = broadcast(root, (*batch, *root.shape[-2:]))
+    right = broadcast(right, (*batch, *right.shape[-2:]))
     return linalg.triangular_solve(root, right, upper=False)
 
 

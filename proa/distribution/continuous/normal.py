@@ -101,7 +101,7 @@ class Normal(Distribution):
             return 2.0 * log_scale + (1.0 + math.log(math.pi))
         return log_scale + (0.5 + 0.5 * math.log(2 * math.pi))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Number) -> Any:
         """The logarithm of the density at a place.
 
         Args:

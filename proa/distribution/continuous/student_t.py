@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..arguments import common_shape, require_all, spread, tensors
+from ...eager.annotations import Number
+from ..arguments import broadcast, common_shape, require_all, tensors
 from ..distribution import Distribution
 from ..functions import choose, paddle
 from ..noise import standard_normal
@@ -27,13 +28,13 @@ class StudentT(Distribution):
         1.6667
     """
 
-    def __init__(self, df: Any, loc: Any, scale: Any, name: str | None = None) -> None:
+    def __init__(self, df: Number, loc: Number, scale: Number, name: str | None = None) -> None:
         self.name = "StudentT" if name is None else name
-        df, loc, scale = tensors("StudentT", integers=False, df=df, loc=loc, scale=scale)
-        for label, value in (("df", df), ("scale", scale)):
+        freedom, centre, width = tensors("StudentT", integers=False, df=df, loc=loc, scale=scale)
+        for label, value in (("df", freedom), ("scale", width)):
             require_all(value >= 0.0, "StudentT", f"{label} must not be negative", f"{label}: {value._aval}")
-        shape = common_shape("StudentT", df, loc, scale)
-        self.df, self.loc, self.scale = spread(df, shape), spread(loc, shape), spread(scale, shape)
+        shape = common_shape("StudentT", freedom, centre, width)
+        self.df, self.loc, self.scale = broadcast(freedom, shape), broadcast(centre, shape), broadcast(width, shape)
         super().__init__(shape)
 
     @property
@@ -83,10 +84,10 @@ class StudentT(Distribution):
         extended = self._extend_shape(shape)
         numbers = standard_normal(extended, self.df._aval.dtype)
         # Half a chi-squared number with df degrees of freedom.
-        half = paddle.standard_gamma(spread(self.df * 0.5, extended))
+        half = paddle.standard_gamma(broadcast(self.df * 0.5, extended))
         return self.loc + self.scale * numbers * paddle.rsqrt(half / (self.df * 0.5))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Number) -> Any:
         """The logarithm of the density at a place.
 
         Args:

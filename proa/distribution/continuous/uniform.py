@@ -97,7 +97,7 @@ class Uniform(Distribution):
         value = self._value(value, self.low)
         return paddle.logical_and(value > self.low, value < self.high)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Number) -> Any:
         """The logarithm of the density at a place.
 
         Args:
@@ -112,7 +112,7 @@ class Uniform(Distribution):
             inside, -paddle.log(self.high - self.low) + paddle.zeros_like(inside, self.low.dtype), -float("inf")
         )
 
-    def prob(self, value: Any) -> Any:
+    def prob(self, value: Number) -> Any:
         """The density at a place.
 
         Args:

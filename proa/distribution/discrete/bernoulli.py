@@ -103,7 +103,7 @@ class Bernoulli(ExponentialFamily):
         noise = standard_logistic(self._extend_shape(shape), self.logits._aval.dtype)
         return (self.logits + noise) / float(temperature)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Number) -> Any:
         """The probability of a number up to `value`.
 
         Args:
@@ -117,7 +117,7 @@ class Bernoulli(ExponentialFamily):
         below = paddle.ones_like(value) * (1.0 - self.probs)
         return choose(value >= 0.0, choose(value < 1.0, below, 1.0), 0.0)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Number) -> Any:
         """The logarithm of the probability of a value.
 
         Args:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...core.errors import type_error
 from ...eager.annotations import Number
-from ..arguments import common_shape, spread, tensors
+from ..arguments import broadcast, common_shape, tensors
 from ..distribution import Distribution, without_gradient
 from ..functions import choose, paddle
 from .bernoulli import clip_probability
+
+if TYPE_CHECKING:
+    from ...eager.tensor import Tensor
 
 
 class Binomial(Distribution):
@@ -35,13 +38,13 @@ class Binomial(Distribution):
 
     probs: Any  # a parameter here, not the older name of prob()
 
-    def __init__(self, total_count: Any, probs: Number) -> None:
+    def __init__(self, total_count: int | Tensor, probs: Number) -> None:
         if isinstance(total_count, float):
             raise type_error("Binomial", "total_count must be an integer or a Tensor", f"total_count: {total_count}")
-        count, chance = tensors("Binomial", lists=False, total_count=_floating(total_count), probs=probs)
-        shape = common_shape("Binomial", count, chance)
-        self.total_count = spread(count, shape)
-        self.probs = spread(chance, shape)
+        count, probability = tensors("Binomial", lists=False, total_count=_floating(total_count), probs=probs)
+        shape = common_shape("Binomial", count, probability)
+        self.total_count = broadcast(count, shape)
+        self.probs = broadcast(probability, shape)
         super().__init__(shape)
 
     @property
@@ -75,10 +78,10 @@ class Binomial(Distribution):
             paddle.Size([2, 3])
         """
         extended = self._extend_shape(shape)
-        drawn = paddle.binomial(spread(self.total_count, extended), spread(self.probs, extended))
+        drawn = paddle.binomial(broadcast(self.total_count, extended), broadcast(self.probs, extended))
         return without_gradient(paddle.cast(drawn, self.total_count.dtype))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Number) -> Any:
         """The logarithm of the probability of a value.
 
         Args:
@@ -94,9 +97,9 @@ class Binomial(Distribution):
         possible = paddle.logical_and(value >= 0.0, value <= self.total_count)
         count = paddle.ones_like(value) * self.total_count
         value = paddle.where(possible, value + paddle.zeros_like(count), paddle.zeros_like(count))
-        chance = clip_probability(self.probs)
+        probability = clip_probability(self.probs)
         ways = paddle.lgamma(count + 1.0) - paddle.lgamma(value + 1.0) - paddle.lgamma(count - value + 1.0)
-        result = ways + value * paddle.log(chance) + (count - value) * paddle.log1p(-chance)
+        result = ways + value * paddle.log(probability) + (count - value) * paddle.log1p(-probability)
         return choose(possible, result, -float("inf"))
 
     def _support(self, rank: int) -> Any:
@@ -113,8 +116,10 @@ class Binomial(Distribution):
             >>> print(paddle.distribution.Binomial(4, 0.5).entropy().numpy().round(4))
             1.4075
         """
-        log_chance = self._log_prob(self._support(len(self._batch_shape)))
-        return -paddle.sum(paddle.exp(log_chance) * choose(log_chance > -float("inf"), log_chance, 0.0), axis=0)
+        log_probability = self._log_prob(self._support(len(self._batch_shape)))
+        return -paddle.sum(
+            paddle.exp(log_probability) * choose(log_probability > -float("inf"), log_probability, 0.0), axis=0
+        )
 
 
 def _floating(count: Any) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core.errors import value_error
-from ...eager.annotations import Number
+from ...eager.annotations import Number, TensorLike
 from ...eager.tensor import Tensor
 from ...ops.arguments import integer
 from ..arguments import sample_shape, tensors
@@ -70,7 +70,7 @@ class Categorical(Distribution):
         drawn = paddle.multinomial(rows, math.prod(dims), True)
         return without_gradient(drawn.transpose([1, 0]).reshape([*dims, *self._batch_shape]))
 
-    def prob(self, value: Any) -> Any:
+    def prob(self, value: TensorLike) -> Any:
         """The weights of classes, divided by the sum of all.
 
         Args:
@@ -85,24 +85,23 @@ class Categorical(Distribution):
             [0.25 0.75]
         """
         weights = self._weights()
-        if not isinstance(value, Tensor):
-            value = paddle.to_tensor(value)
-        if value._aval.dtype.kind not in "iu":
-            raise value_error("Categorical", "classes must be integers", f"value: {value._aval}")
+        classes = value if isinstance(value, Tensor) else paddle.to_tensor(value)
+        if classes._aval.dtype.kind not in "iu":
+            raise value_error("Categorical", "classes must be integers", f"value: {classes._aval}")
         if weights.ndim == 1:
-            return paddle.gather(weights, value.reshape([-1])).reshape(list(value.shape))
-        if value.ndim == 1:
-            value = value.reshape([1] * (weights.ndim - 1) + [-1])
-        if value.ndim != weights.ndim:
+            return paddle.gather(weights, classes.reshape([-1])).reshape(list(classes.shape))
+        if classes.ndim == 1:
+            classes = classes.reshape([1] * (weights.ndim - 1) + [-1])
+        if classes.ndim != weights.ndim:
             raise value_error(
                 "Categorical",
                 f"the classes must have one dimension, or {weights.ndim} like the logits",
-                f"value: {value._aval}, logits: {self.logits._aval}",
+                f"value: {classes._aval}, logits: {self.logits._aval}",
             )
-        rows = paddle.expand(value, [*self._batch_shape, value.shape[-1]])
+        rows = paddle.expand(classes, [*self._batch_shape, classes.shape[-1]])
         return paddle.take_along_axis(weights, rows, -1, broadcast=False)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: TensorLike) -> Any:
         """The logarithm of the probability of a value.
 
         Args:

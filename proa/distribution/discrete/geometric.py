@@ -89,7 +89,7 @@ class Geometric(Distribution):
         fraction = standard_uniform(self._extend_shape(shape), self.probs._aval.dtype)
         return paddle.floor(paddle.log(fraction) / paddle.log1p(-self.probs))
 
-    def log_pmf(self, k: Any) -> Any:
+    def log_pmf(self, k: Number) -> Any:
         """The logarithm of the probability of `k` failures.
 
         Args:
@@ -103,7 +103,7 @@ class Geometric(Distribution):
         result = times_log(k, 1.0 - self.probs) + paddle.log(self.probs)
         return choose(k >= 0.0, result, -float("inf"))
 
-    def pmf(self, k: Any) -> Any:
+    def pmf(self, k: Number) -> Any:
         """The probability of `k` failures.
 
         Args:
@@ -115,7 +115,7 @@ class Geometric(Distribution):
         """
         return paddle.exp(self.log_pmf(k))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Number) -> Any:
         """The logarithm of the probability of a value.
 
         Args:
@@ -127,7 +127,7 @@ class Geometric(Distribution):
         """
         return self.log_pmf(value)
 
-    def cdf(self, k: Any) -> Any:
+    def cdf(self, k: Number) -> Any:
         """The probability of at most `k` failures.
 
         Args:

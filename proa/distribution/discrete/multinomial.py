@@ -91,7 +91,7 @@ class Multinomial(Distribution):
         counts = functional.one_hot(drawn, classes).sum(2).transpose([1, 0, 2])
         return without_gradient(paddle.cast(counts, self.probs.dtype).reshape(list(extended)))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Any:
         """The logarithm of the probability of a value.
 
         Args:
@@ -117,8 +117,8 @@ class Multinomial(Distribution):
         count = float(self.total_count)
         size = self.total_count + 1
         k = paddle.arange(size, dtype=self.probs.dtype).reshape([-1] + [1] * self.probs.ndim)
-        chance = self.probs
+        probability = self.probs
         ways = math.lgamma(count + 1.0) - paddle.lgamma(k + 1.0) - paddle.lgamma(count - k + 1.0)
-        binomial = paddle.exp(ways + times_log(k, chance) + times_log(count - k, 1.0 - chance))
+        binomial = paddle.exp(ways + times_log(k, probability) + times_log(count - k, 1.0 - probability))
         expected = (binomial * paddle.lgamma(k + 1.0)).sum(0).sum(-1)
-        return expected - count * times_log(chance, chance).sum(-1) - math.lgamma(count + 1.0)
+        return expected - count * times_log(probability, probability).sum(-1) - math.lgamma(count + 1.0)

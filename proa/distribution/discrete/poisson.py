@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import spread, tensors
+from ...eager.annotations import Number
+from ..arguments import broadcast, tensors
 from ..distribution import Distribution, without_gradient
 from ..functions import paddle, times_log
 
@@ -29,10 +30,10 @@ class Poisson(Distribution):
         ([3.0], [3.0])
     """
 
-    def __init__(self, rate: Any) -> None:
-        if isinstance(rate, (int, float, np.number)):
-            rate = [float(rate)]  # a number gives a batch of one, as in Paddle
-        (self.rate,) = tensors("Poisson", rate=rate)
+    def __init__(self, rate: Number) -> None:
+        # A number gives a batch of one, as in Paddle.
+        batch = [float(rate)] if isinstance(rate, (int, float, np.number)) else rate
+        (self.rate,) = tensors("Poisson", rate=batch)
         super().__init__(tuple(self.rate.shape))
 
     @property
@@ -65,9 +66,9 @@ class Poisson(Distribution):
             >>> paddle.distribution.Poisson(3.0).sample([2, 3]).shape
             paddle.Size([2, 3, 1])
         """
-        return without_gradient(paddle.poisson(spread(self.rate, self._extend_shape(shape))))
+        return without_gradient(paddle.poisson(broadcast(self.rate, self._extend_shape(shape))))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Number) -> Any:
         """The logarithm of the probability of a value.
 
         Args:
@@ -91,11 +92,11 @@ class Poisson(Distribution):
         limit = paddle.full_like(self.rate, _SUMMED_RATE)
         small, large = paddle.where(is_small, self.rate, limit), paddle.where(is_small, limit, self.rate)
         counts = paddle.arange(_SUMMED_COUNTS, dtype=self.rate.dtype).reshape([-1] + [1] * self.rate.ndim)
-        log_chance = times_log(counts, small) - small - paddle.lgamma(counts + 1.0)
-        summed = -(paddle.exp(log_chance) * log_chance).sum(0)
+        log_probability = times_log(counts, small) - small - paddle.lgamma(counts + 1.0)
+        summed = -(paddle.exp(log_probability) * log_probability).sum(0)
         inverse = 1.0 / large
         expansion = 0.5 * paddle.log(large) + 0.5 * math.log(2 * math.pi * math.e)
         expansion = expansion - inverse * (1 / 12 + inverse * (1 / 24 + inverse * (19 / 360)))
-        # At rate 0 the only count is 0: log_chance is -inf elsewhere.
+        # At rate 0 the only count is 0: log_probability is -inf elsewhere.
         summed = paddle.where(small > 0.0, summed, paddle.zeros_like(summed))
         return paddle.where(is_small, summed, expansion)

@@ -18,8 +18,8 @@ from ...ir.keys import attribute_key
 from ...ir.operation import Operation, register
 from ...ir.xla import started_jax
 from ..dispatch import record
+from ..needed import NEEDED
 from ..variadic import check_all_versions
-from . import engine
 from .tape import check_versions
 
 
@@ -58,7 +58,7 @@ class DerivedGradient:
 
 
 def _zeros(aval: Any) -> Any:
-    return engine._zeros(aval)
+    return NEEDED.zeros_of_aval(aval)
 
 
 def _make_vjp(operation: Operation) -> Operation:

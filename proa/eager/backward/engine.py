@@ -15,30 +15,21 @@ from typing import Any
 from ...core.errors import runtime_error, type_error, value_error
 from ...core.locks import new_lock
 from ...core.symbols import same_sizes
+from ...ir.observing import RUNTIME
 from ...ir.recorder import LOCAL, meeting_point, set_scope, switch_gradients
 from ...ir.recording.mode import Mode
+from ..needed import NEEDED
 from ..tensor import Tensor, alias
 from ..views import assign_in_place
 from .tape import FREED, GradNode, OutputNode, edge_of, stand_in
-
-_sum_to: Callable[[Tensor, tuple[int, ...]], Tensor]
-_cast: Callable[[Tensor, Any], Tensor]
-_ones_like: Callable[[Tensor], Tensor]
-_zeros: Callable[[Any], Tensor]
 
 # A leaf may get gradients from several threads at once.
 _ACCUMULATING = new_lock()
 
 
-def provide(sum_to: Any, cast: Any, ones_like: Any, zeros: Any) -> None:
-    """The few operations that the engine itself uses (declared above it, in `proa.ops`)."""
-    global _sum_to, _cast, _ones_like, _zeros
-    _sum_to, _cast, _ones_like, _zeros = sum_to, cast, ones_like, zeros
-
-
 def zeros_of(aval: Any) -> Tensor:
     """Zeros in the shape, dtype and place of an abstract value."""
-    return _zeros(aval)
+    return NEEDED.zeros_of_aval(aval)
 
 
 def run_engine(
@@ -184,11 +175,11 @@ def fit(grad: Tensor, aval: Any) -> Tensor:
     """A gradient in its operand's shape and dtype: sums over what was broadcast."""
     symbolic = aval.symbolic or grad._aval.symbolic
     if not same_sizes(grad._aval.shape, aval.shape) if symbolic else grad._aval.shape != aval.shape:
-        grad = _sum_to(grad, aval.shape)
+        grad = NEEDED.sum_to(grad, aval.shape)
     if grad._aval.dtype != aval.dtype:
         if grad._aval.dtype.kind == "c" and aval.dtype.kind != "c":
             grad = grad.real()
-        grad = _cast(grad, aval.dtype)
+        grad = NEEDED.cast(grad, aval.dtype)
     return grad
 
 
@@ -231,7 +222,7 @@ def _deliver_to_leaf(leaf: Tensor, grad: Any) -> None:
 def _root(tensor: Tensor, grad: Tensor | None, name: str) -> tuple[Any, Tensor]:
     """Where a backward pass starts, and with which gradient."""
     if grad is None:
-        grad = _ones_like(tensor)
+        grad = NEEDED.ones_of_aval(tensor._aval)
     elif not isinstance(grad, Tensor):
         raise type_error(name, "the gradient of a result must be a Tensor or None", type(grad).__name__)
     elif grad._aval.shape != tensor._aval.shape:
@@ -260,40 +251,40 @@ def backward(
     if Mode.sharded:
         meeting_point()
     roots = [_root(t, g, "backward") for t, g in zip(tensors, given) if not t.stop_gradient]
-    _ENDING.depth += 1
+    _AFTER_BACKWARD.depth += 1
     try:
-        run_engine(roots, _deliver_to_leaf, retain_graph, create_graph=False)
+        RUNTIME.phase("backward", run_engine, roots, _deliver_to_leaf, retain_graph, False)
     except BaseException:
-        if _ENDING.depth == 1:
-            _ENDING.callbacks = None  # they were meant for gradients that will not come
+        if _AFTER_BACKWARD.depth == 1:
+            _AFTER_BACKWARD.callbacks = None  # they were meant for gradients that will not come
         raise
     finally:
-        _ENDING.depth -= 1
-    if _ENDING.callbacks and not _ENDING.depth:
+        _AFTER_BACKWARD.depth -= 1
+    if _AFTER_BACKWARD.callbacks and not _AFTER_BACKWARD.depth:
         _run_callbacks()
     if Mode.sharded:
         meeting_point()
 
 
-class _Ending(threading.local):
+class _AfterBackward(threading.local):
     """What this thread does when a backward pass is over; one that a hook starts inside another is a part of that."""
 
     callbacks: dict[Any, Callable[[], None]] | None = None
     depth = 0
 
 
-_ENDING = _Ending()
+_AFTER_BACKWARD = _AfterBackward()
 
 
 def after_backward(key: Any, callback: Callable[[], None]) -> None:
     """For hooks: has `callback` called once when this thread's backward pass is over and all gradients are in place."""
-    if _ENDING.callbacks is None:
-        _ENDING.callbacks = {}
-    _ENDING.callbacks.setdefault(key, callback)
+    if _AFTER_BACKWARD.callbacks is None:
+        _AFTER_BACKWARD.callbacks = {}
+    _AFTER_BACKWARD.callbacks.setdefault(key, callback)
 
 
 def _run_callbacks() -> None:
-    callbacks, _ENDING.callbacks = _ENDING.callbacks, None
+    callbacks, _AFTER_BACKWARD.callbacks = _AFTER_BACKWARD.callbacks, None
     for callback in (callbacks or {}).values():
         callback()
 
@@ -322,7 +313,8 @@ def gradients(
         if leaf in results:
             results[leaf] = value
 
-    run_engine([root for root in roots if root[0] in needed], deliver, True, create_graph, results, needed)
+    leading = [root for root in roots if root[0] in needed]
+    RUNTIME.phase("backward", run_engine, leading, deliver, True, create_graph, results, needed)
     # Tensors of the caller's own: the object may be a part of the graph, or a seed.
     own = stand_in if create_graph else alias
     return [None if (value := results[key]) is None else own(value) for key in keys]

@@ -254,8 +254,8 @@ def hyperbolic_cosine(call: Call) -> Series:
 
 def tanh_grad(call: Call) -> Series:
     outer, y = call.series(0), call.series(1)
-    slope = [1.0 - y[0] * y[0], *(minus(None, squared(y, k)) for k in call.places())]
-    return product_of(outer, slope)
+    derivative = [1.0 - y[0] * y[0], *(minus(None, squared(y, k)) for k in call.places())]
+    return product_of(outer, derivative)
 
 
 def sigmoid_grad(call: Call) -> Series:

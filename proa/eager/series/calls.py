@@ -85,13 +85,13 @@ def product_of(a: Series, b: Series) -> Series:
     return [convolved(a, b, k) for k in range(len(a))]
 
 
-def follow(call: Call, start: Any, slope: Callable[[Series, int], Any]) -> Series:
-    """The series of y with `y' = w(y) x'`: `slope` gives the next coefficient of w from those of y."""
+def follow(call: Call, start: Any, derivative: Callable[[Series, int], Any]) -> Series:
+    """The series of y with `y' = w(y) x'`: `derivative` gives the next coefficient of w from those of y."""
     x = call.series(0)
     y: Series = [start]
     w: Series = []
     for k in call.places():
-        w.append(slope(y, k - 1))
+        w.append(derivative(y, k - 1))
         y.append(scaled(convolved(x, [*w, None], k, 1, weights=True), 1.0 / k))
     return y
 

@@ -1,4 +1,4 @@
-"""More rules of Taylor mode: functions whose slope has a simple series of its own, selections, and normalisations.
+"""More rules of Taylor mode: functions whose derivative has a simple series of its own, selections, and normalisations.
 
 See `calls.py` for what a series is and how a rule is called. Two devices do most of the work. A function with
 `y' = w(x) x'` follows from the series of `w`, which for inverse trigonometric and error functions is made of powers and
@@ -42,9 +42,9 @@ def _affine(x: Series, factor: float, shift: float = 0.0) -> Series:
     return [first + shift if shift else first, *(scaled(c, factor) for c in x[1:])]
 
 
-def _integrated(x: Series, start: Any, slope: Series) -> Series:
+def _integrated(x: Series, start: Any, derivative: Series) -> Series:
     """The series of y with `y' = w x'`, from that of w."""
-    rest = (scaled(convolved(x, [*slope[:k], None], k, 1, weights=True), 1.0 / k) for k in range(1, len(x)))
+    rest = (scaled(convolved(x, [*derivative[:k], None], k, 1, weights=True), 1.0 / k) for k in range(1, len(x)))
     return [start, *rest]
 
 
@@ -72,8 +72,8 @@ def arc_sine(factor: float, shift: float, sign: float = 1.0) -> Callable[[Call],
 
     def find(call: Call) -> Series:
         x = call.series(0)
-        slope = _root(_affine(_squares(x), factor, shift), -0.5)
-        return _integrated(x, None, _affine(slope, sign))
+        derivative = _root(_affine(_squares(x), factor, shift), -0.5)
+        return _integrated(x, None, _affine(derivative, sign))
 
     return find
 
@@ -131,8 +131,8 @@ def erf(call: Call) -> Series:
 def _sigmoid_of(x: Series) -> Series:
     y: Series = [x[0].sigmoid()]
     for k in range(1, len(x)):
-        slope = [minus(y[i], squared(y, i)) for i in range(k)]
-        y.append(scaled(convolved(x, [*slope, None], k, 1, weights=True), 1.0 / k))
+        derivative = [minus(y[i], squared(y, i)) for i in range(k)]
+        y.append(scaled(convolved(x, [*derivative, None], k, 1, weights=True), 1.0 / k))
     return y
 
 
@@ -282,9 +282,9 @@ def absolute(call: Call) -> Series:
 
 
 def leaky_relu(call: Call) -> Series:
-    x, slope = call.series(0), call.saved["negative_slope"]
+    x, derivative = call.series(0), call.saved["negative_slope"]
     kept = x[0] >= 0.0
-    return [None, *(None if c is None else _chosen(kept, c, c * slope) for c in x[1:])]
+    return [None, *(None if c is None else _chosen(kept, c, c * derivative) for c in x[1:])]
 
 
 def remainder(call: Call) -> Series:

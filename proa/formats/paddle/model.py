@@ -20,6 +20,9 @@ class Value:
     name: str
     dtype: str = "float32"  # our names: float32, int64, bool, bfloat16 …
     shape: tuple[int, ...] | None = None
+    trainable: bool = field(
+        default=True, kw_only=True
+    )  # of a parameter: whether it has a gradient, where it can have one
 
 
 @dataclass(eq=False)

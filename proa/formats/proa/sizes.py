@@ -146,9 +146,9 @@ class SizeReader:
             _want(isinstance(entry, dict) and entry.get("kind") in ("==", "<"), "a guard is of no known kind")
             _want(isinstance(entry.get("answer"), bool), "a guard has no answer")
             where = entry.get("at")
-            good = isinstance(where, list) and len(where) == 2 and isinstance(where[0], str)
             expression = self._expression(entry.get("size"), 0)
-            location = (where[0], where[1]) if good else None
+            good = isinstance(where, list) and len(where) == 2 and isinstance(where[0], str)
+            location = (where[0], where[1]) if where is not None and good else None
             self.assumptions.guards[entry["kind"], expression] = Guard(
                 entry["kind"], expression, entry["answer"], location
             )

@@ -131,6 +131,7 @@ class Draft:
         self.outputs: list[Value] = []
         self.updated: set[int] = set()  # ids of tensors that a run changes
         self.native = True  # whether it is compiled here, or leaves for another engine
+        self.low_products = False  # as the graph has it
         # Tensors whose present value was made use of: when one of them changes, the passes run again.
         self.assumed: dict[int, Tensor] = {}
         # What is computed beforehand, from tensors of outside alone (see prepare.py): the tensor that stands for each.
@@ -146,6 +147,7 @@ class Draft:
         ]
         draft.captured = outside
         draft.updated = {id(tensor) for tensor in graph.updates}
+        draft.low_products = graph.low_products
         draft.nodes, draft.outputs = nodes_of(
             graph.program, graph.scalars, [*draft.inputs, *outside], graph.locations.get
         )

@@ -7,6 +7,7 @@ computed beforehand and again when a parameter changes (see prepare.py), so trai
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .draft import Draft, Node, Scalar, Value
@@ -86,12 +87,15 @@ def _per_channel(draft: Draft, node: Node, layer: Node, other: Any, fixed: set[i
     shape, axis = layer.output.aval.shape, _channel_axis(layer)
     if not isinstance(other, Value) or id(other) not in fixed or other.aval.dtype != layer.output.aval.dtype:
         return None
-    full = (1,) * (len(shape) - other.aval.ndim) + other.aval.shape
-    if len(full) != len(shape) or full[axis] != shape[axis]:
+    if not is_per_channel(other.aval.shape, len(shape), axis, shape[axis]):
         return None
-    if any(size != 1 for position, size in enumerate(full) if position != axis):
-        return None
-    return draft.add(node, "reshape", [other], ((shape[axis],),)).output
+    return draft.record(node, lambda numbers: numbers.reshape([-1]).expand([shape[axis]]), other)[0]
+
+
+def is_per_channel(shape: tuple[int, ...], ndim: int, axis: int, channels: int) -> bool:
+    """Whether a tensor of this shape has a number for each channel of one with `ndim` axes, or one number for all."""
+    full = (1,) * (ndim - len(shape)) + tuple(shape)
+    return len(full) == ndim and full[axis] in (1, channels) and math.prod(full) == full[axis]
 
 
 def _vector(draft: Draft, node: Node, layer: Node, number: float) -> Value:

@@ -1,12 +1,16 @@
 """Linear layers and convolutions with what stands behind them become one operation with packed weights, on a CPU.
 
 activation(layer(x) + residual) in one call: the sums are in registers when bias, residual and activation come, instead of
-in memory. The weight is packed into the order in which the native kernel reads it, as an expression that is computed
-beforehand (prepare.py), so that no run packs it. It takes the place of the weight among what a run needs; the parameter
-itself stays, so memory grows by the weights.
+in memory. Behind a convolution's activation there may be a factor and a number to add for each channel. The weight is packed
+into the order in which the native kernel reads it, as an expression that is computed beforehand (prepare.py), so that no
+run packs it. It takes the place of the weight among what a run needs; the parameter itself stays, so memory grows by the
+weights.
 
-Invariant: the same sums, up to their order; the same function behind them. Only where weights are constants of the graph,
-in float32, and nobody else looks at what lies between.
+Where the graph may multiply in bfloat16 (`Graph.low_products`), the weights are packed as such, two channels side by side;
+everything between the layers stays as it is.
+
+Invariant: the same sums, up to their order (and to the rounding of their operands that was asked for); the same function
+behind them. Only where weights are constants of the graph, in float32, and nobody else looks at what lies between.
 """
 
 from __future__ import annotations
@@ -17,13 +21,17 @@ from typing import Any
 from ...core.place import CPU
 from ...kernels.cpu import fused
 from ...kernels.cpu.fused import ACTIVATIONS
+from ...ops.create.creation import full
+from ...ops.shape.joining import stack
 from .draft import Draft, Node, Scalar, Value
+from .folding import is_per_channel
 from .nature import constants
 from .registry import FINAL, register_pass
 
 _LEAST = 1024  # elements of a weight
 _LEAST_FILTERS = 256
 _MOST = 1 << 24
+_MOST_BEHIND = 4  # products and sums behind an activation
 _LEAST_COLUMNS = 16  # a packed panel has 32: of fewer columns most would be zeros
 
 
@@ -37,7 +45,7 @@ def fused_layers(draft: Draft) -> int:
     for node in candidates:
         suits = _suits_conv(node, fixed) if node.name == "conv" else _suits_product(node, fixed)
         if suits:
-            _fuse(draft, node)
+            _fuse(draft, node, fixed)
             changes += 1
     return changes
 
@@ -70,8 +78,6 @@ def _suits_product(node: Node, fixed: set[int]) -> bool:
     if weight.aval.ndim != 2 or x.aval.ndim < 2 or not _LEAST <= weight.aval.size <= _MOST:
         return False
     if node.name == "matmul":
-        if node.attribute("transpose_x"):
-            return False
         columns = weight.aval.shape[0 if node.attribute("transpose_y") else 1]
     else:
         columns = weight.aval.shape[1]
@@ -81,23 +87,31 @@ def _suits_product(node: Node, fixed: set[int]) -> bool:
     return columns >= _LEAST_COLUMNS
 
 
-def _fuse(draft: Draft, node: Node) -> None:
+def _fuse(draft: Draft, node: Node, fixed: set[int]) -> None:
     """Puts the operation in the place of a layer and of what can be done with it."""
-    gone, residual = [node], None
+    gone, residual, bias = [node], None, None
     following = only_user(draft, node)
+    if following is not None and node.name == "matmul" and following.name == "add":
+        bias = _row_behind(node, following, fixed)
+        if bias is not None:
+            gone.append(following)
+            following = only_user(draft, following)
     if following is not None and following.name == "add":
-        other = [o for o in following.operands if o is not node.output]
+        other = [o for o in following.operands if o is not gone[-1].output]
         if len(other) == 1 and isinstance(other[0], Value) and other[0].aval is node.output.aval:
             residual = other[0]
             gone.append(following)
             following = only_user(draft, following)
-    ending = activation_of(following) if following is not None else None
-    if ending is not None and following is not None:
+    epilogue = activation_of(following) if following is not None else None
+    if epilogue is not None and following is not None:
         gone.append(following)
-    last = gone[-1]
-    make = _conv if node.name == "conv" else _product
-    new = make(draft, node, last, residual, ending or ("", 0.0, 0.0))
-    draft.replace(last.output, new)
+    if node.name == "conv":
+        behind = _affine_behind(draft, gone[-1], fixed)
+        gone += [one for one, _ in behind]
+        new = _conv(draft, node, gone[-1], residual, behind, epilogue or ("", 0.0, 0.0))
+    else:
+        new = _product(draft, node, gone[-1], bias, residual, epilogue or ("", 0.0, 0.0))
+    draft.replace(gone[-1].output, new)
     for old in reversed(gone):
         draft.remove([old])
 
@@ -108,6 +122,43 @@ def only_user(draft: Draft, node: Node) -> Node | None:
     if len(users) != 1 or draft.is_output(node.output) or users[0].output.aval is not node.output.aval:
         return None
     return users[0]
+
+
+def _affine_behind(draft: Draft, node: Node, fixed: set[int]) -> list[tuple[Node, Value]]:
+    """Products and sums behind an activation, one after the other, with constants that have a number for each channel or
+    one for all, and those constants."""
+    found: list[tuple[Node, Value]] = []
+    channels = node.output.aval.shape[1]
+    following = only_user(draft, node)
+    while following is not None and following.name in ("multiply", "add") and len(found) < _MOST_BEHIND:
+        before = found[-1][0] if found else node
+        others = [o for o in following.operands if o is not before.output]
+        if len(others) != 1 or not _is_float(others[0]) or id(others[0]) not in fixed:
+            break
+        assert isinstance(others[0], Value)
+        if not is_per_channel(others[0].aval.shape, node.output.aval.ndim, 1, channels):
+            break
+        found.append((following, others[0]))
+        following = only_user(draft, following)
+    return found
+
+
+def _joined(steps: list[str], channels: int) -> Any:
+    """What makes one factor and one number to add of the constants of such steps."""
+
+    def join(*constants: Any) -> Any:
+        factor = shift = None
+        for name, constant in zip(steps, constants, strict=True):
+            vector = constant.reshape([-1]).expand([channels])
+            if name == "add":
+                shift = vector if shift is None else shift + vector
+            else:
+                factor = vector if factor is None else factor * vector
+                shift = None if shift is None else shift * vector
+        factor = full([channels], 1.0, "float32") if factor is None else factor
+        return stack([factor, full([channels], 0.0, "float32") if shift is None else shift])
+
+    return join
 
 
 def activation_of(node: Node) -> tuple[str, float, float] | None:
@@ -126,25 +177,61 @@ def activation_of(node: Node) -> tuple[str, float, float] | None:
     return None
 
 
-def _product(draft: Draft, node: Node, last: Node, residual: Value | None, ending: tuple[str, float, float]) -> Value:
+def _low(draft: Draft) -> bool:
+    return draft.low_products and fused.is_low_available()
+
+
+def _row_behind(product: Node, following: Node, fixed: set[int]) -> Value | None:
+    """A constant with a number for each column that is added to a product: its bias."""
+    others = [o for o in following.operands if o is not product.output]
+    if len(others) != 1 or not _is_float(others[0]) or id(others[0]) not in fixed:
+        return None
+    assert isinstance(others[0], Value)
+    return others[0] if others[0].aval.shape == product.output.aval.shape[-1:] else None
+
+
+def _product(
+    draft: Draft,
+    node: Node,
+    last: Node,
+    bias: Any,
+    residual: Value | None,
+    epilogue: tuple[str, float, float],
+) -> Value:
     x, weight, *rest = node.operands
     assert isinstance(weight, Value)
+    assert isinstance(x, Value)
     if node.name == "matmul" and node.attribute("transpose_y"):
         weight = draft.add(last, "transpose", [weight], ((1, 0),)).output
-    bias = rest[0] if node.name == "linear" and rest else None
-    panels = draft.add(last, "packed_panels", [weight]).output
-    made = draft.add(last, "fused_linear", [x, panels, bias, residual], (weight.aval.shape[1], *ending))
+    if node.name == "matmul" and node.attribute("transpose_x"):
+        axes = tuple(range(x.aval.ndim))
+        x = draft.add(last, "transpose", [x], ((*axes[:-2], axes[-1], axes[-2]),)).output
+    if node.name == "linear" and rest:
+        bias = rest[0]
+    panels = draft.add(last, "packed_panels", [weight], (_low(draft),)).output
+    made = draft.add(last, "fused_linear", [x, panels, bias, residual], (weight.aval.shape[1], *epilogue))
     return made.output
 
 
-def _conv(draft: Draft, node: Node, last: Node, residual: Value | None, ending: tuple[str, float, float]) -> Value:
+def _conv(
+    draft: Draft,
+    node: Node,
+    last: Node,
+    residual: Value | None,
+    behind: list[tuple[Node, Value]],
+    epilogue: tuple[str, float, float],
+) -> Value:
     x, weight, bias = node.operands
     assert isinstance(weight, Value)
     shape, groups = weight.aval.shape, node.attribute("groups")
-    packed = shape[1] > 1 or groups == 1
-    filters = draft.add(last, "packed_filters", [weight], (groups,)).output if packed else weight
+    low = _low(draft) and shape[1] % 2 == 0
+    filters = draft.add(last, "packed_filters", [weight], (groups, low)).output
+    after = None
+    if behind:
+        steps = [one.name for one, _ in behind]
+        (after,) = draft.record(last, _joined(steps, shape[0]), *(constant for _, constant in behind))
     window = tuple(node.attribute(name) for name in ("stride", "padding", "dilation"))
-    made = draft.add(last, "fused_conv", [x, filters, bias, residual], (shape, packed, *window, groups, *ending))
+    made = draft.add(last, "fused_conv", [x, filters, bias, residual, after], (shape, *window, groups, *epilogue))
     return made.output
 
 

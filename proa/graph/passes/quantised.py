@@ -27,7 +27,7 @@ from .registry import FINAL, register_pass
 
 _LEVELS, _LOW, _HIGH = 127, -128, 127
 _ZERO = 128  # of whole numbers from -128 to 127 as uint8
-_NO_ENDING = ("", 0.0, 0.0)
+_NO_EPILOGUE = ("", 0.0, 0.0)
 _LAYERS = ("conv", "linear", "matmul")
 
 
@@ -236,8 +236,8 @@ def _put(draft: Draft, node: Node, weight: _Weight, grids: dict[int, _Grid]) -> 
         residual = other
         gone.append(following)  # type: ignore[arg-type]
         following = only_user(draft, following)  # type: ignore[arg-type]
-    ending = activation_of(following) if following is not None else None
-    if ending is not None and following is not None:
+    epilogue = activation_of(following) if following is not None else None
+    if epilogue is not None and following is not None:
         gone.append(following)
     last = gone[-1]
     numbers, scale, zero = grids[id(x)].bytes()
@@ -245,7 +245,7 @@ def _put(draft: Draft, node: Node, weight: _Weight, grids: dict[int, _Grid]) -> 
     behind: list[Any] = [scales, bias, residual, None, None, None, None]
     if residual is not None and id(residual) in grids:
         behind[2:5] = grids[id(residual)].bytes()
-    attributes: tuple[Any, ...] = ("float32", *(ending or _NO_ENDING))
+    attributes: tuple[Any, ...] = ("float32", *(epilogue or _NO_EPILOGUE))
     if node.name == "conv":
         window = tuple(node.attribute(name) for name in ("stride", "padding", "dilation", "groups"))
         attributes = (node.operands[1].aval.shape, *window, *attributes)  # type: ignore[union-attr]

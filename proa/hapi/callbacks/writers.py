@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from ...core.elsewhere import from_elsewhere
 from ...core.errors import message, value_error
 from .base import Callback
 
@@ -76,7 +77,7 @@ def _import(where: str, *names: str) -> Any:
     """The first of some modules that is installed."""
     for name in names:
         try:
-            return importlib.import_module(name)
+            return importlib.import_module(from_elsewhere(name))
         except ImportError:
             continue
     packages = " or ".join(name.partition(".")[0] for name in names)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,7 +65,7 @@ def reset_excluded_layers(main_program: Any = None) -> None:
     _excluded.clear()
 
 
-def add_supported_layer(layer: Any, pruning_func: Any = None) -> None:
+def add_supported_layer(layer: str | type[Layer] | Layer, pruning_func: Callable[..., Any] | None = None) -> None:
     """A further kind of layer to prune.
 
     Args:

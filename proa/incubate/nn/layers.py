@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...core.errors import value_error, warn
+from ...eager.annotations import AttrLike
 from ...nn.initializer import Constant
 from ...nn.layer import Layer
 from .functional import (
@@ -14,6 +15,9 @@ from .functional import (
     fused_linear,
     fused_multi_head_attention,
 )
+
+if TYPE_CHECKING:
+    from ...eager.tensor import Tensor
 
 
 class FusedLinear(Layer):
@@ -34,7 +38,7 @@ class FusedLinear(Layer):
     """
 
     def __init__(
-        self, in_features: int, out_features: int, weight_attr: Any = None, bias_attr: Any = None,
+        self, in_features: int, out_features: int, weight_attr: AttrLike | None = None, bias_attr: AttrLike | None = None,
         transpose_weight: bool = False, name: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__(dtype=None)
@@ -43,7 +47,7 @@ class FusedLinear(Layer):
         self.bias = self.create_parameter([out_features], bias_attr, is_bias=True)
         self.transpose_weight, self.name = transpose_weight, name
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         """`input @ weight + bias`.
 
         Args:
@@ -76,7 +80,7 @@ class FusedDropoutAdd(Layer):
         super().__init__()
         self.p, self.mode, self.name = p, mode, name
 
-    def forward(self, x: Any, y: Any) -> Any:
+    def forward(self, x: Tensor, y: Tensor) -> Any:
         """`dropout(x) + y`.
 
         Args:
@@ -122,9 +126,14 @@ class FusedBiasDropoutResidualLayerNorm(Layer):
     """
 
     def __init__(
-        self, embed_dim: int, dropout_rate: float = 0.5, weight_attr: Any = None, bias_attr: Any = None,
-        epsilon: float = 1e-5, name: str | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        embed_dim: int,
+        dropout_rate: float = 0.5,
+        weight_attr: AttrLike | None = None,
+        bias_attr: AttrLike | None = None,
+        epsilon: float = 1e-5,
+        name: str | None = None,
+    ) -> None:
         super().__init__(dtype=None)
         if embed_dim <= 0:
             raise value_error("FusedBiasDropoutResidualLayerNorm", "embed_dim must be positive", f"{embed_dim}")
@@ -133,7 +142,7 @@ class FusedBiasDropoutResidualLayerNorm(Layer):
         self.ln_scale = self.create_parameter([embed_dim], weight_attr, default_initializer=Constant(1.0))
         self.ln_bias = self.create_parameter([embed_dim], bias_attr, is_bias=True)
 
-    def forward(self, x: Any, residual: Any) -> Any:
+    def forward(self, x: Tensor, residual: Tensor) -> Any:
         """`layer_norm(residual + dropout(x + bias))`.
 
         Args:
@@ -177,13 +186,29 @@ class FusedMultiHeadAttention(Layer):
     """
 
     def __init__(
-        self, embed_dim: int, num_heads: int, dropout_rate: float = 0.5, attn_dropout_rate: float = 0.5,
-        kdim: int | None = None, vdim: int | None = None, normalize_before: bool = False, need_weights: bool = False,
-        qkv_weight_attr: Any = None, qkv_bias_attr: Any = None, linear_weight_attr: Any = None,
-        linear_bias_attr: Any = None, pre_ln_scale_attr: Any = None, pre_ln_bias_attr: Any = None,
-        ln_scale_attr: Any = None, ln_bias_attr: Any = None, epsilon: float = 1e-5, nranks: int = 1, ring_id: int = -1,
-        transpose_qkv_wb: bool = False, name: str | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        embed_dim: int,
+        num_heads: int,
+        dropout_rate: float = 0.5,
+        attn_dropout_rate: float = 0.5,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        normalize_before: bool = False,
+        need_weights: bool = False,
+        qkv_weight_attr: AttrLike | None = None,
+        qkv_bias_attr: AttrLike | None = None,
+        linear_weight_attr: AttrLike | None = None,
+        linear_bias_attr: AttrLike | None = None,
+        pre_ln_scale_attr: AttrLike | None = None,
+        pre_ln_bias_attr: AttrLike | None = None,
+        ln_scale_attr: AttrLike | None = None,
+        ln_bias_attr: AttrLike | None = None,
+        epsilon: float = 1e-5,
+        nranks: int = 1,
+        ring_id: int = -1,
+        transpose_qkv_wb: bool = False,
+        name: str | None = None,
+    ) -> None:
         super().__init__(dtype=None)
         where = "FusedMultiHeadAttention"
         if embed_dim <= 0 or num_heads <= 0 or embed_dim % num_heads:
@@ -213,7 +238,14 @@ class FusedMultiHeadAttention(Layer):
         self.pre_ln_scale, self.pre_ln_bias = (scale, shift) if normalize_before else (None, None)
         self.ln_scale, self.ln_bias = (None, None) if normalize_before else (scale, shift)
 
-    def forward(self, query: Any, key: Any = None, value: Any = None, attn_mask: Any = None, cache: Any = None) -> Any:
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        attn_mask: Tensor | None = None,
+        cache: Any = None,
+    ) -> Any:
         """The result of the half layer.
 
         Args:
@@ -265,12 +297,26 @@ class FusedFeedForward(Layer):
     """
 
     def __init__(
-        self, d_model: int, dim_feedforward: int, dropout_rate: float = 0.1, epsilon: float = 1e-5,
-        activation: str = "relu", act_dropout_rate: float | None = None, normalize_before: bool = False,
-        linear1_weight_attr: Any = None, linear1_bias_attr: Any = None, linear2_weight_attr: Any = None,
-        linear2_bias_attr: Any = None, ln1_scale_attr: Any = None, ln1_bias_attr: Any = None, ln2_scale_attr: Any = None,
-        ln2_bias_attr: Any = None, nranks: int = 1, ring_id: int = -1, name: str | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        d_model: int,
+        dim_feedforward: int,
+        dropout_rate: float = 0.1,
+        epsilon: float = 1e-5,
+        activation: str = "relu",
+        act_dropout_rate: float | None = None,
+        normalize_before: bool = False,
+        linear1_weight_attr: AttrLike | None = None,
+        linear1_bias_attr: AttrLike | None = None,
+        linear2_weight_attr: AttrLike | None = None,
+        linear2_bias_attr: AttrLike | None = None,
+        ln1_scale_attr: AttrLike | None = None,
+        ln1_bias_attr: AttrLike | None = None,
+        ln2_scale_attr: AttrLike | None = None,
+        ln2_bias_attr: AttrLike | None = None,
+        nranks: int = 1,
+        ring_id: int = -1,
+        name: str | None = None,
+    ) -> None:
         super().__init__(dtype=None)
         self._d_model, self._dim_feedforward, self._epsilon, self.name = d_model, dim_feedforward, epsilon, name
         self._dropout_rate, self._act_method, self._normalize_before = dropout_rate, activation, normalize_before
@@ -287,7 +333,7 @@ class FusedFeedForward(Layer):
         self._ln1_scale, self._ln1_bias = (scale, shift) if normalize_before else (None, None)
         self._ln2_scale, self._ln2_bias = (None, None) if normalize_before else (scale, shift)
 
-    def forward(self, src: Any, cache: Any = None) -> Any:
+    def forward(self, src: Tensor, cache: Any = None) -> Any:
         """The result of the half layer.
 
         Args:
@@ -332,7 +378,7 @@ class FusedTransformerEncoderLayer(Layer):
     def __init__(
         self, d_model: int, nhead: int, dim_feedforward: int, dropout_rate: float = 0.1, activation: str = "relu",
         attn_dropout_rate: float | None = None, act_dropout_rate: float | None = None, normalize_before: bool = False,
-        weight_attr: Any = None, bias_attr: Any = None,
+        weight_attr: AttrLike | None = None, bias_attr: AttrLike | None = None,
     ) -> None:  # fmt: skip
         super().__init__(dtype=None)
         weights = list(weight_attr) if isinstance(weight_attr, (list, tuple)) else [weight_attr] * 2
@@ -349,7 +395,7 @@ class FusedTransformerEncoderLayer(Layer):
             linear2_weight_attr=weights[1], linear2_bias_attr=biases[1],
         )  # fmt: skip
 
-    def forward(self, src: Any, src_mask: Any = None, cache: Any = None) -> Any:
+    def forward(self, src: Tensor, src_mask: Tensor | None = None, cache: Any = None) -> Any:
         """The result of the layer.
 
         Args:

@@ -6,6 +6,7 @@
     foreign.py      what the engines of others have in common: they get the model as ONNX
     onnxruntime.py  ONNX Runtime
     openvino.py     OpenVINO
+    agreement.py    how far the results of engines may be apart
     choosing.py     `auto`: which one is quickest here and agrees with ours
 
 An engine is thread-safe and keeps a bounded amount of memory, whatever shapes it is given. The packages of other engines are

@@ -14,14 +14,12 @@ import platform
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-import numpy as np
-
 from ...core.waiting import waiting
-from ...eager.tensor import Tensor, tensor_from_data
+from ...eager.tensor import Tensor
 from ...ir.tiers import cache
 from ...ir.tiers.lowering import give_back_freed_memory
 from ...ir.xla import cache_folder
@@ -30,19 +28,16 @@ from ...version import proa_version
 from ..examples import Vector, made_up
 from ..models import Model
 from . import KINDS, make_engine
+from .agreement import agreeing, arrays_of, described, reference_of, tensors_of
 from .base import Engine, Settings, Unavailable
 from .foreign import ForeignEngine
 
-_FORMAT = 3
+_FORMAT = 4
 _MOST_VECTORS = 2
 _LEAST_ROUNDS, _ROUNDS, _SECONDS = 3, 8, 1.5  # of timing: as many rounds as fit into the seconds for each candidate
 _RUNS = 3  # in a round
 _BUSY = 2.0  # processes for each core from which on times say little: one is our own
 _CLEARLY = 0.98  # another engine has to be that much quicker than ours
-# The largest difference relative to the largest number of a result. Other orders of summation cost 1e-6 for a layer; a
-# wrong layer costs far more than this.
-_TOLERANCE = {"float32": 1e-3, "bfloat16": 5e-2, "float16": 1e-2}
-_TIMES_OURS = 2.0  # how many times as far from float32 as ours the results of others may be, with fewer bits
 _PACKAGES = ("jax", "jaxlib", "numpy", "onnx", "onnxruntime", "openvino")
 
 
@@ -64,6 +59,7 @@ class Choice:
     candidates: list[Candidate]
     shapes: list[list[list[int]]]
     vectors: str  # where they come from
+    precision: str = "float32"
     load: float = 0.0  # processes that wanted a core meanwhile, for each core
     remembered: bool = False  # by an earlier process
 
@@ -80,8 +76,8 @@ class Choice:
                 continue
             times = ", ".join(f"{1e3 * seconds:.3f} ms" for seconds in one.seconds)
             mark = "chosen" if one.name == self.name else "slower"
-            differs = "" if one.name == "xla" else f"; differs from ours by {one.difference:.1e} of the largest number"
-            lines.append(f"  {one.name:12} {times}  {mark}{differs}")
+            results = f"; results {described(one.difference, self.precision)}" if one.difference else ""
+            lines.append(f"  {one.name:12} {times}  {mark}{results}")
         return lines
 
 
@@ -112,25 +108,24 @@ def _measure(model: Model, settings: Settings, given: Sequence[Vector]) -> tuple
     vectors, source = _vectors(model, ours, given)
     candidates = [Candidate(name) for name in KINDS]
     engines: dict[str, Engine] = {"xla": ours}
-    expected, allowed = _expected(model, settings, ours, vectors)
+    reference = reference_of(model, settings, ours, vectors)
+    candidates[0].difference = reference.ours
     for one in candidates[1:]:
         try:
-            engine = _tried(one, model, settings, vectors, expected, allowed)
+            engines[one.name], one.difference = agreeing(one.name, model, settings, reference)
         except Unavailable as error:
             one.reason = str(error)
-        else:
-            engines[one.name] = engine
     if not vectors:
         candidates = [Candidate("xla"), *(Candidate(c.name, reason=source) for c in candidates[1:])]
-        return ours, Choice("xla", candidates, [], "no inputs")
+        return ours, Choice("xla", candidates, [], "no inputs", settings.precision)
     for vector in vectors:
-        times = _times(engines, _tensors(vector))
+        times = _times(engines, tensors_of(vector))
         for one in candidates:
             if one.name in times:
                 one.seconds.append(times[one.name])
     best = _best([one for one in candidates if not one.reason])
     shapes = [[list(array.shape) for array in vector.inputs] for vector in vectors]
-    return engines[best], Choice(best, candidates, shapes, source, _load())
+    return engines[best], Choice(best, candidates, shapes, source, settings.precision, _load())
 
 
 def _vectors(model: Model, ours: Engine, given: Sequence[Vector]) -> tuple[list[Vector], str]:
@@ -142,70 +137,11 @@ def _vectors(model: Model, ours: Engine, given: Sequence[Vector]) -> tuple[list[
     problem = ""
     for vector in made_up(model.inputs):
         try:
-            ours.run(_tensors(vector))
+            ours.run(tensors_of(vector))
             return [vector], "made-up inputs"
         except Exception as error:  # they need not make sense to a model
             problem = problem or " ".join(str(error).split())[:200]
     return [], f"made-up inputs do not suit the model ({problem}); give Config.set_engine examples"
-
-
-def _expected(
-    model: Model, settings: Settings, ours: Engine, vectors: list[Vector]
-) -> tuple[list[list[np.ndarray]], float]:
-    """What engines are compared with, and how far they may be from it.
-
-    With fewer bits that are the results in float32, as far away as ours: on inputs that mean nothing to a model its results
-    may be so small that rounding is all there is of them.
-    """
-    allowed, narrow = _TOLERANCE[settings.precision], settings.precision != "float32"
-    exact = make_engine("xla", model, replace(settings, precision="float32")) if narrow and vectors else ours
-    expected = [vector.outputs or _arrays(exact.run(_tensors(vector))) for vector in vectors]
-    if narrow:
-        off = [difference(_arrays(ours.run(_tensors(v))), e) for v, e in zip(vectors, expected, strict=True)]
-        allowed = max([allowed, *(_TIMES_OURS * one for one in off if one < np.inf)])
-    return expected, allowed
-
-
-def _tried(
-    one: Candidate, model: Model, settings: Settings, vectors: list[Vector], expected: list[list[np.ndarray]],
-    allowed: float,
-) -> Engine:  # fmt: skip
-    engine = make_engine(one.name, model, settings)
-    for vector, wanted in zip(vectors, expected, strict=True):
-        if isinstance(engine, ForeignEngine):
-            engine.prepare(_tensors(vector))
-        try:
-            found = _arrays(engine.run(_tensors(vector)))
-        except Exception as error:
-            raise Unavailable(f"it failed: {' '.join(str(error).split())[:300]}") from error
-        one.difference = max(one.difference, difference(found, wanted))
-        if one.difference > allowed:
-            raise Unavailable(
-                f"its results differ from ours by {one.difference:.1e} of the largest number; {allowed:.1e} is allowed"
-            )
-    return engine
-
-
-def difference(found: Sequence[np.ndarray], wanted: Sequence[np.ndarray]) -> float:
-    """The largest difference, relative to the largest number of the result; infinite where shape, type or NaN differ."""
-    if len(found) != len(wanted):
-        return float("inf")
-    worst = 0.0
-    for a, b in zip(found, wanted, strict=True):
-        if a.shape != b.shape or a.dtype != b.dtype:
-            return float("inf")
-        if a.dtype.kind in "iub":
-            worst = max(worst, 0.0 if np.array_equal(a, b) else float("inf"))
-            continue
-        wide = np.complex128 if a.dtype.kind == "c" else np.float64
-        x, y = a.astype(wide), b.astype(wide)
-        same = (x == y) | ((x != x) & (y != y))
-        if not np.isfinite(x[~same]).all() or not np.isfinite(y[~same]).all():
-            return float("inf")
-        finite = np.abs(y[np.isfinite(y)])
-        scale = float(finite.max(initial=0.0)) or 1.0
-        worst = max(worst, float(np.abs(x[~same] - y[~same]).max(initial=0.0)) / scale)
-    return worst
 
 
 def _times(engines: dict[str, Engine], tensors: list[Tensor]) -> dict[str, float]:
@@ -215,10 +151,10 @@ def _times(engines: dict[str, Engine], tensors: list[Tensor]) -> dict[str, float
     started = time.perf_counter()
     for number in range(_ROUNDS):
         for name, engine in engines.items():
-            _arrays(engine.run(tensors))
+            arrays_of(engine.run(tensors))
             for _ in range(_RUNS):
                 before = time.perf_counter()
-                _arrays(engine.run(tensors))
+                arrays_of(engine.run(tensors))
                 best[name] = min(best[name], time.perf_counter() - before)
         if number >= _LEAST_ROUNDS - 1 and time.perf_counter() - started > _SECONDS * len(engines):
             break
@@ -237,14 +173,6 @@ def _best(candidates: list[Candidate]) -> str:
     ours = candidates[0]
     quickest = min(candidates, key=lambda one: sum(one.seconds))
     return quickest.name if sum(quickest.seconds) < _CLEARLY * sum(ours.seconds) else ours.name
-
-
-def _tensors(vector: Vector) -> list[Tensor]:
-    return [tensor_from_data(array) for array in vector.inputs]
-
-
-def _arrays(tensors: Sequence[Tensor]) -> list[np.ndarray]:
-    return [np.asarray(tensor._data()) for tensor in tensors]
 
 
 # ---- remembering -------------------------------------------------------------------------------------------------
@@ -288,8 +216,8 @@ def _ready(known: Choice, model: Model, settings: Settings, given: Sequence[Vect
         suiting = [v for v in vectors if [list(array.shape) for array in v.inputs] == known.shapes[0]]
         if not suiting:
             raise Unavailable("the inputs that it was measured on cannot be made again")
-        engine.prepare(_tensors(suiting[0]))
+        engine.prepare(tensors_of(suiting[0]))
     return engine
 
 
-__all__ = ["Candidate", "Choice", "choose", "difference"]
+__all__ = ["Candidate", "Choice", "choose"]

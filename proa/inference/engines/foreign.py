@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.elsewhere import from_elsewhere
 from ...core.errors import warn
 from ...core.locks import new_lock
 from ...core.place import CPU
@@ -51,7 +52,7 @@ class ForeignEngine(Engine):
 
     def _imported(self) -> Any:
         try:
-            return importlib.import_module(self.package)
+            return importlib.import_module(from_elsewhere(self.package))
         except ImportError as error:
             raise Unavailable(f"{self.package} is not installed ({error}); pip install {self.package}") from None
 

@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core.locks import new_lock
+from ...core.place import CPU
 from ...eager.tensor import Tensor
 from ...graph import Graph
 from ...graph.cold import run_op_by_op
 from ...jit.bucketing import Buckets
+from ...kernels.cpu import fused
 from ..models import Casts, Model, results_of
 from .base import Engine, Settings
 from .kept import Kept
@@ -31,7 +33,7 @@ class XlaEngine(Engine):
 
     def __init__(self, model: Model, settings: Settings) -> None:
         super().__init__(model, settings)
-        self._casts = Casts(settings.precision, settings.but)
+        self._casts = Casts(settings.precision, settings.but, _rounds_in_layers(model, settings))
         self._kept = Kept(settings.shapes, _AT_ONCE)  # graphs, each with one executable
         self._flexible: dict[int, _Flexible] = {}
         self._lock = new_lock()
@@ -89,6 +91,13 @@ class XlaEngine(Engine):
         with self._lock:
             self._kept.release()
             self._flexible.clear()
+
+
+def _rounds_in_layers(model: Model, settings: Settings) -> bool:
+    """Whether bfloat16 is a matter of layers with packed weights; else operations are cast, as `auto_cast` does it."""
+    usual = settings.level is None or settings.level >= 2  # the level of the pass that packs
+    wanted = settings.precision == "bfloat16" and not settings.but and usual
+    return wanted and model.place is CPU and fused.is_low_available()
 
 
 class _Flexible:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...core import job
 from .dataset import IterableDataset, require
 from .sampler import RandomSampler, Sampler, SequenceSampler
+
+if TYPE_CHECKING:
+    from .dataset import Dataset
 
 
 def _require_batch_size(where: str, batch_size: Any) -> None:
@@ -42,7 +44,7 @@ class BatchSampler(Sampler):
 
     def __init__(
         self,
-        dataset: Any = None,
+        dataset: Dataset | None = None,
         sampler: Iterable[int] | None = None,
         shuffle: bool = False,
         batch_size: int = 1,
@@ -103,7 +105,7 @@ class DistributedBatchSampler(BatchSampler):
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: Dataset,
         batch_size: int,
         num_replicas: int | None = None,
         rank: int | None = None,
@@ -122,8 +124,8 @@ class DistributedBatchSampler(BatchSampler):
         self.batch_size = batch_size
         self.shuffle = shuffle
         self.drop_last = drop_last
-        self.nranks = _world("get_world_size", "PADDLE_TRAINERS_NUM", 1) if num_replicas is None else num_replicas
-        self.local_rank = _world("get_rank", "PADDLE_TRAINER_ID", 0) if rank is None else rank
+        self.nranks = job.size() if num_replicas is None else num_replicas
+        self.local_rank = job.rank() if rank is None else rank
         require(self.local_rank < self.nranks, where, "rank must be less than num_replicas",
                 f"rank: {self.local_rank}, num_replicas: {self.nranks}")  # fmt: skip
         self.epoch = 0
@@ -169,11 +171,3 @@ class DistributedBatchSampler(BatchSampler):
             True
         """
         self.epoch = epoch
-
-
-def _world(function: str, variable: str, default: int) -> int:
-    """What `paddle.distributed` says if the program uses it, else what a launcher put into the environment."""
-    distributed = sys.modules.get("proa.distributed")
-    if distributed is not None and hasattr(distributed, function):
-        return int(getattr(distributed, function)())
-    return int(os.environ.get(variable, default))

@@ -4,13 +4,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence, Sized
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...core.errors import type_error, value_error
 from .dataset import require
+
+if TYPE_CHECKING:
+    from ...eager.tensor import Tensor
 
 
 class Sampler:
@@ -27,8 +30,8 @@ class Sampler:
         [2, 1, 0]
     """
 
-    def __init__(self, data_source: Any = None) -> None:
-        self.data_source = data_source
+    def __init__(self, data_source: Sized | None = None) -> None:
+        self.data_source: Any = data_source  # a sampler of a class of its own may do without
 
     def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError(f"(Sampler) class {type(self).__name__} has no __iter__; write one.")
@@ -72,7 +75,7 @@ class RandomSampler(Sampler):
 
     def __init__(
         self,
-        data_source: Any,
+        data_source: Sized,
         replacement: bool = False,
         num_samples: int | None = None,
         generator: Iterator[int] | None = None,
@@ -159,7 +162,9 @@ class WeightedRandomSampler(Sampler):
         {1}
     """
 
-    def __init__(self, weights: Any, num_samples: int, replacement: bool = True) -> None:
+    def __init__(
+        self, weights: Sequence[float] | np.ndarray | Tensor, num_samples: int, replacement: bool = True
+    ) -> None:
         if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
             raise value_error("WeightedRandomSampler", "num_samples must be a positive integer", f"{num_samples!r}")
         if not isinstance(replacement, bool):

@@ -74,8 +74,7 @@ def _do_without_xla() -> None:
     Chosen.place = local.place = CPU
     local.scope = None
     local.segment = recorder.Segment(CPU, local.lock)
-    for name in ("jax", "jax.numpy", "jaxlib"):
-        sys.modules[name] = None  # type: ignore[assignment]
+    sys.modules["jax"] = sys.modules["jax.numpy"] = sys.modules["jaxlib"] = None  # type: ignore[assignment]
 
 
 _THREAD_SETTERS = (

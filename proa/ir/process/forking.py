@@ -17,9 +17,9 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -48,7 +48,7 @@ _THREADS: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
 
 @contextmanager
-def beginning() -> Iterator[None]:
+def beginning() -> Generator[None]:
     """While JAX is imported or XLA started: a process forked now does without."""
     State.beginning += 1
     try:
@@ -89,7 +89,7 @@ def host_array(value: Any) -> np.ndarray:
                 "fork", "another thread was still computing this value when the process was forked",
                 fix="wait for that thread before forking",
             )  # fmt: skip
-    return np.asarray(value)
+    return np.asarray(cast(Any, value))
 
 
 class _Fork:

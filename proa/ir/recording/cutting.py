@@ -14,6 +14,7 @@ hides (measured: a small MLP lost a fifth, a GPT gained nothing). Nor is a long 
 from __future__ import annotations
 
 from ...core.place import CPU
+from ..observing import RUNTIME
 from ..trace import TraceNode
 from ..transforms.tiling import find_tiles
 
@@ -26,6 +27,9 @@ _HEAVY = 1 << 22
 
 def note_late_read(end: TraceNode, index: int) -> None:
     """Value `index` is read while the path has come to `end`: learns where to cut it next time."""
+    observed = RUNTIME.observed
+    if observed is not None and observed.keeps_whole:
+        return
     if end.late_reads < 0 or end.next_index - index < _FEWEST_BEHIND:
         return
     end.late_reads += 1

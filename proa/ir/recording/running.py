@@ -17,6 +17,7 @@ import numpy as np
 from ...core.errors import locate
 from ...core.place import CPU
 from .. import meshes, report
+from ..observing import RUNTIME
 from ..process import forking
 from ..process.interrupt import uninterrupted
 from ..tiers import cupy_tier, executables
@@ -188,7 +189,7 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
             values = _run_tier1(segment, entry, compiled, live)
             _deliver(segment, live, values)
         if entry.count <= _RUNS_TO_LEARN_FROM and not segment.devices:
-            _note_run(segment.node, entry, values)
+            _note_run(segment.node, values)
         return
     report.count_cold(entry)
     if entry.member:
@@ -201,17 +202,14 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
         segment.done = True
         raise problem.error from problem.error.__cause__
     _deliver(segment, live, values)
-    if segment.devices:
-        return
-    _note_run(segment.node, entry, dict(zip(outputs, [values[index] for index in outputs], strict=True)))
+    if entry.count <= _RUNS_TO_LEARN_FROM and not segment.devices:
+        _note_run(segment.node, {index: values[index] for index in outputs})
 
 
-def _note_run(end: TraceNode, entry: Entry, values: dict[int, Any]) -> None:
+def _note_run(end: TraceNode, values: dict[int, Any]) -> None:
     """Lets `read` know what was made, in the first runs of a path."""
     assert end.root is not None
-    if end.root.window >= WHOLE or Mode.deterministic:
-        return
-    if end.late_reads >= 0 and entry.count <= _RUNS_TO_LEARN_FROM:
+    if end.late_reads >= 0 and end.root.window < WHOLE and not Mode.deterministic:
         LOCAL.recent = (end, {id(value): index for index, value in values.items()})
 
 
@@ -236,13 +234,24 @@ def _run_tier0(segment: Segment, program: Any, inputs: list[Any], scalars: list[
     check_nan = segment.root.check_nan
     watch = watch_results(check_nan) if check_nan or segment.locations else None
     devices = segment.devices
-    if place is CPU and devices is None:
+    observed = RUNTIME.observed
+    if observed is None and place is CPU and devices is None:
+        return run_on_numpy(program, inputs, scalars, watch, check_nan)
+    if watch is not None and devices is None and place is not CPU and cupy_tier.serves(place):
+        watch = watch_results(check_nan, cupy_tier.namespace(place))
+    if observed is not None:
+        return observed.run_cold(_run_cold, program, watch, inputs, scalars, place, devices)
+    return _run_cold(program, inputs, scalars, place, devices, watch)
+
+
+def _run_cold(program: Any, inputs: list[Any], scalars: list[Any], place: Any, devices: Any, watch: Any) -> Any:
+    if devices is not None:
+        return run_on_jax(program, inputs, scalars, place, watch, devices)
+    if place is CPU:
         return run_on_numpy(program, inputs, scalars, watch)
-    if cupy_tier.serves(place) and devices is None:
-        if watch is not None:
-            watch = watch_results(check_nan, cupy_tier.namespace(place))
+    if cupy_tier.serves(place):
         return run_on_cupy(program, inputs, scalars, place, watch)
-    return run_on_jax(program, inputs, scalars, place, watch, devices)
+    return run_on_jax(program, inputs, scalars, place, watch)
 
 
 def _run_tier1(segment: Segment, entry: Entry, compiled: Any, live: list[tuple[Any, int]]) -> dict[int, Any]:

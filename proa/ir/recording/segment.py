@@ -276,14 +276,15 @@ def extend(
     if operation.alone or operation.host_from is not None:
         _leave_to_host(segment, operation, kinds)
     dtypes: tuple[Any, ...] = ()
+    made: tuple[Aval, ...]
     if outputs is not None:
-        pass
+        made = outputs
     elif segment.captures:
-        outputs, dtypes = segment.assumptions.plan(operation, kinds, attributes, segment.root.place)
+        made, dtypes = segment.assumptions.plan(operation, kinds, attributes, segment.root.place)
     else:
         # The key is the operation, its operands, and what stands for its attributes.
-        outputs, dtypes = operation.plan(kinds, attributes, segment.root.place, key[1 + len(operands) :])
-        check_allocation(operation.name, outputs)
+        made, dtypes = operation.plan(kinds, attributes, segment.root.place, key[1 + len(operands) :])
+        check_allocation(operation.name, made)
     check = operation.check
     flagged = check is not None and not (
         segment.root.place is CPU
@@ -294,7 +295,7 @@ def extend(
     if dtypes:
         # The path says how many scalars came before: they have the same numbers whenever it is walked.
         operands = numbered(operands, dtypes, len(segment.scalars))
-    instruction = Instruction(operation, operands, attributes, outputs, node.next_index, kinds, flagged)
+    instruction = Instruction(operation, operands, attributes, made, node.next_index, kinds, flagged)
     return grow_instruction(node, key, instruction)
 
 

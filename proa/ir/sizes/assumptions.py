@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 from ...core.aval import Aval, expect_symbols, make_aval
 from ...core.errors import asked_by_user, user_location
@@ -147,11 +147,12 @@ class Assumptions:
         if operation.infer_rule is None:
             return operation.plan(known.resolve(kinds), known.resolve(attributes), place)
         try:
-            result = operation.infer_rule(operation, kinds, attributes, place)
+            result: Any = operation.infer_rule(operation, kinds, attributes, place)
         except Exception:
             # The user's error, in plain numbers; or a rule that wants just those.
             return operation.plan(known.resolve(kinds), known.resolve(attributes), place)
-        return (result if isinstance(result, tuple) else (result,)), operation.scalar_dtypes(kinds)
+        outputs = cast("tuple[Aval, ...]", result if isinstance(result, tuple) else (result,))
+        return outputs, operation.scalar_dtypes(kinds)
 
     def _with_symbols(
         self, name: str, outputs: tuple[Aval, ...], moved: set[tuple[int, int]], stated: bool

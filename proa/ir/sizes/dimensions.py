@@ -11,7 +11,7 @@ attributes are computed from their expressions. A shape that is not what its exp
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from ...core.aval import Aval, make_aval
 from ...core.expressions import tree_text
@@ -153,7 +153,7 @@ def symbols_in(value: Any) -> dict[Symbol, None]:
     if isinstance(value, Aval):
         return symbols_in(value.shape) if value.symbolic else found
     if isinstance(value, (tuple, list)):
-        for part in value:
+        for part in cast("Sequence[Any]", value):
             found |= symbols_in(part)
     elif value.__class__ is slice:
         found = symbols_in((value.start, value.stop, value.step))
@@ -252,10 +252,13 @@ class UnknownDimension(SymbolicSize):
     def __int__(self) -> int:
         return -1
 
-    def _no_float(self, *_other: Any) -> Any:
+    def _no_float(self, other: Any = None) -> Any:
         raise UnknownSize(
             "a float cannot be computed from an unknown dimension before the program runs; "
             "use paddle.shape(x), or give the dimension a fixed size"
         )
 
-    __truediv__ = __rtruediv__ = __float__ = __array__ = _no_float
+    __truediv__ = __rtruediv__ = __float__ = _no_float
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self._no_float()

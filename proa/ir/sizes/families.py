@@ -191,6 +191,9 @@ def join(entry: Any, place: Any, key: Any, always: bool, heavy: bool) -> Any:
     program: Program = entry.program
     if not program.instructions:
         return False
+    whole, hot = entry.works(place)
+    if whole - hot < _WORTH and not (always or heavy):
+        return False
     rough = (key, len(program.instructions), len(program.inputs), program.outputs)
     with _LOCK:
         first = _FIRST.get(rough)
@@ -203,9 +206,6 @@ def join(entry: Any, place: Any, key: Any, always: bool, heavy: bool) -> Any:
             return None
         _RELATED.add(rough)
         found = _understood(rough, program)
-        whole, hot = cost.works(program, place)
-        if whole - hot < _WORTH and not (always or heavy):
-            return False
         if found is not None:
             family, known = found
             family.members += 1

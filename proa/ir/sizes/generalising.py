@@ -177,7 +177,9 @@ class _Comparison:
         found = self.symbols.get(pair)
         if found is None:
             found = self.symbols[pair] = self.assumptions.symbol(name if factor == 1 else f"{name} / {factor}", pair[0])
-            self.known[found.expression.symbol] = pair[1]
+            symbol = found.expression.symbol
+            assert symbol is not None  # just made: nothing but a symbol
+            self.known[symbol] = pair[1]
         return found if factor == 1 else found * factor
 
     def _visit(self, editor: Editor, one: Instruction, two: Instruction) -> None:

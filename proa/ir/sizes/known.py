@@ -10,7 +10,7 @@ A constant that holds unknown sizes remembers them; a run puts the real ones in 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def _evaluated(tensor: Any) -> tuple[np.ndarray, bool] | None:
 def _objects(values: Any, shape: tuple[int, ...]) -> np.ndarray:
     """An array of Python integers."""
     array = np.empty(shape, object)
-    flat = values.reshape(-1).tolist() if isinstance(values, np.ndarray) else list(values)
+    flat = cast("list[Any]", values.reshape(-1).tolist() if hasattr(values, "reshape") else list(values))
     for place, number in zip(np.ndindex(*shape), flat, strict=True):
         array[place] = number
     return array
@@ -120,10 +120,10 @@ def _apply(instruction: Any, arguments: list[Any]) -> tuple[np.ndarray]:
     kernel = operation.kernels.get("sizes") or operation.kernel_for("numpy")
     given = [arguments] if operation.variadic else arguments
     try:
-        made: Any = kernel(np, *given, *instruction.attributes)
+        result: Any = kernel(np, *given, *instruction.attributes)
     except (TypeError, ValueError, AttributeError):  # a kernel for numbers of fixed width
         raise _NotKnown from None
-    made = made if isinstance(made, np.ndarray) else _objects((made,), ())
+    made: np.ndarray = cast(Any, result) if isinstance(result, np.ndarray) else _objects((result,), ())
     if made.dtype != object or made.shape != tuple(aval.shape):
         raise _NotKnown
     return (made,)

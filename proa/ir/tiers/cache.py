@@ -38,18 +38,23 @@ def sealed(content: bytes) -> bytes:
 
 def unsealed(data: bytes) -> bytes | None:
     """What was sealed, or None where it is not intact."""
-    content, seal = data[: -_SEAL.size], data[-_SEAL.size :]
-    if len(seal) < _SEAL.size:
-        return None
-    mark, size, checksum = _SEAL.unpack(seal)
-    right = mark == _MARK and size == len(content) and hashlib.sha256(content).digest() == checksum
-    return content if right else None
+    return data[: -_SEAL.size] if _is_right(data) else None
+
+
+def _is_right(data: bytes) -> bool:
+    """Whether data ends in its own seal."""
+    end = len(data) - _SEAL.size
+    if end < 0:
+        return False
+    mark, size, checksum = _SEAL.unpack_from(data, end)
+    return mark == _MARK and size == end and hashlib.sha256(memoryview(data)[:end]).digest() == checksum
 
 
 def is_intact(path: str | os.PathLike[str]) -> bool:
     """Whether there is such a file with a right seal."""
     try:
-        return unsealed(pathlib.Path(path).read_bytes()) is not None
+        with open(path, "rb") as file:
+            return _is_right(file.read())
     except OSError:
         return False
 

@@ -29,6 +29,8 @@ class Prices(NamedTuple):
     # The parts of the last two that a compiled program saves; it saves all calls.
     saved_of_elements: float
     saved_of_multiplications: float
+    # Tier 1: starting a program, whatever it does, which is more than a few small calls (a GPU works meanwhile).
+    launch: float
     # XLA: any program, an instruction of it, one that contracts (its kernels are many instructions to XLA).
     compilation: float
     instruction: float
@@ -41,11 +43,11 @@ class Prices(NamedTuple):
     horizon: float
 
 
-_ON_CPU = Prices(4.0, 1e-3, 5e-5, 0.5, 0.2, 50_000.0, 1_500.0, 20_000.0, 30_000.0, 500.0, 5_000.0, 1.0)
+_ON_CPU = Prices(4.0, 1e-3, 5e-5, 0.5, 0.2, 20.0, 50_000.0, 1_500.0, 20_000.0, 30_000.0, 500.0, 5_000.0, 1.0)
 # CuPy's calls of 10 to 30 us beside quick programs (see lowering.py), measured on an H200: a GPT step of 469 instructions,
 # 111 of which contract, compiles in 6.7 s, a step of ResNet-50 (674 and 161) in about 10.
 # Whoever trains on a GPU does so for tens of thousands of steps: the horizon of its buckets is wider.
-_ON_GPU = Prices(30.0, 5e-6, 4e-8, 0.5, 0.2, 100_000.0, 5_000.0, 30_000.0, 100_000.0, 1_000.0, 2_000.0, 100.0)
+_ON_GPU = Prices(30.0, 5e-6, 4e-8, 0.5, 0.2, 0.0, 100_000.0, 5_000.0, 30_000.0, 100_000.0, 1_000.0, 2_000.0, 100.0)
 
 
 # NumPy's numbers of 16 bits are widened and rounded one by one: an element costs so many times one of float32 more.
@@ -59,12 +61,17 @@ def prices_on(place: Place) -> Prices:
 
 def cold_work(program: Program, place: Place) -> float:
     """What one run on tier 0 loses beside a compiled one."""
-    whole, hot = works(program, place)
-    return whole - hot
+    return saving(works(program, place), place)
+
+
+def saving(works: tuple[float, float], place: Place) -> float:
+    """What one run saves by being compiled: nothing where starting the program takes longer than its few small calls."""
+    whole, hot = works
+    return max(0.0, whole - hot - prices_on(place).launch)
 
 
 def works(program: Program, place: Place) -> tuple[float, float]:
-    """What one run costs on tier 0, and compiled."""
+    """What one run costs on tier 0, and compiled, without starting it."""
     prices = prices_on(place)
     made = narrow = multiplied = 0.0
     for instruction in program.instructions:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...core.place import CPU, Place
 from .. import meshes, report
+from ..observing import RUNTIME
 from ..recording.mode import ONCE, WHOLE, Mode
 from ..recording.segment import Segment
 from ..sizes import families
@@ -32,7 +33,7 @@ class Entry:
     """One way a path ends: which values are wanted, how often it was seen, what it has cost, and the executable once it is
     hot."""
 
-    __slots__ = ("compiled", "count", "devices", "loading", "member", "price", "program", "sighting", "work")
+    __slots__ = ("_works", "compiled", "count", "devices", "loading", "member", "price", "program", "sighting", "work")
 
     def __init__(self, node: TraceNode, outputs: tuple[int, ...]) -> None:
         self.program = node.program(outputs)
@@ -42,8 +43,15 @@ class Entry:
         self.sighting = 0  # when it was last seen (see `trace.forget_unused`)
         # Of a cold run, of compiling, of loading (see cost.py); not before it is seen again.
         self.work = self.price = self.loading = 0.0
+        self._works: tuple[float, float] | None = None
         self.compiled: Any = None
         self.member: Any = None  # of a family, False: of none; None: not asked yet (see families.py)
+
+    def works(self, place: Place) -> tuple[float, float]:
+        """What one run costs op by op, and compiled."""
+        if self._works is None:
+            self._works = cost.works(self.program, place)
+        return self._works
 
     @property
     def spent(self) -> float:
@@ -56,7 +64,7 @@ class Entry:
             return False
         if not self.price:
             tiles = find_tiles(self.program, place)
-            self.work = cost.cold_work(self.program, place)
+            self.work = cost.saving(self.works(place), place)
             self.price = cost.compiling_work(self.program, tiles, place)
             self.loading = 0.0 if tiles else cost.loading_work(self.program, place)
         if self.loading and self.spent >= self.loading:
@@ -104,7 +112,7 @@ def find_executable(segment: Segment, entry: Entry) -> Any:
         return None
     if cupy_tier.READING:
         cupy_tier.settle()
-    donated = donation.donatable(segment.inputs)
+    donated = donation.choose(segment.inputs, entry.program)
     try:
         entry.compiled = compile_program(entry, segment.inputs, segment.scalars, segment.node, donated)
         if member:
@@ -154,6 +162,16 @@ def compile_program(
     entry: Any, inputs: list[Any], scalars: list[Any], end: Any, donated: tuple[int, ...], reason: str = ""
 ) -> Any:
     """The executable of an entry at a node, noted in the list of programs with the reason why it was made."""
+    observed = RUNTIME.observed
+    if observed is None:
+        return _compile_program(entry, inputs, scalars, end, donated, reason)
+    named = {"entry": entry, "inputs": inputs, "scalars": scalars, "end": end, "donated": donated, "reason": reason}
+    return observed.compile(_compile_program, named)
+
+
+def _compile_program(
+    entry: Any, inputs: list[Any], scalars: list[Any], end: Any, donated: tuple[int, ...], reason: str
+) -> Any:
     program, root = entry.program, end.root
     tiles = find_tiles(program, root.place)
     compiled: Any
@@ -174,7 +192,7 @@ def compile_program(
 
 def donate_less(segment: Segment, entry: Entry, compiled: Any) -> Any:
     """What the program may write over is in use again and again: compiled anew without those inputs."""
-    donated = tuple(sorted(set(compiled.donated) & set(donation.donatable(segment.inputs))))
+    donated = tuple(sorted(set(compiled.donated) & set(donation.choose(segment.inputs, entry.program))))
     compiled.copies = 0
     if donated != compiled.donated:
         entry.compiled = compiled = compile_program(

@@ -20,6 +20,8 @@ from ..program import DynamicScalar, Instruction, Program
 from ..xla import started_jax
 
 _ndarray = np.ndarray
+# Elements made by a program that may keep them all until it ends.
+_FEW = 1 << 18
 
 
 class Problem(Exception):
@@ -31,22 +33,26 @@ class Problem(Exception):
         self.index = index
 
 
-def run_on_numpy(program: Program, inputs: list[Any], scalars: Sequence[Any], watch: Any = None) -> list[Any]:
+def run_on_numpy(
+    program: Program, inputs: list[Any], scalars: Sequence[Any], watch: Any = None, every: bool = True
+) -> list[Any]:
     """Values of the Program's instructions (those still needed at the end), computed with NumPy.
 
-    `watch(instruction, operands, results)`, if given, looks at every result before it is used.
+    `watch(instruction, operands, results)`, if given, looks at results before they are used: at every one, or at those of
+    flagged instructions.
     """
 
     inputs = [v if v.__class__ is _ndarray else host_array(v) for v in inputs]
-    call = _call_on_numpy if watch is None else _watched(watch)
+    call = _call_on_numpy if watch is None else _watched(watch, every)
     with np.errstate(all="ignore"):
-        return program.evaluate(call, inputs, _arrays_of(scalars))
+        return program.evaluate(call, inputs, _arrays_of(scalars), program.size <= _FEW)
 
 
-def _watched(watch: Any) -> Any:
+def _watched(watch: Any, every: bool) -> Any:
     def call(instruction: Instruction, arguments: list[Any]) -> Sequence[Any]:
         results = _call_on_numpy(instruction, arguments)
-        watch(instruction, arguments, results)
+        if every or instruction.flagged:
+            watch(instruction, arguments, results)
         return results
 
     return call
@@ -64,9 +70,10 @@ def _call_on_numpy(instruction: Instruction, arguments: list[Any]) -> Sequence[A
         raise Problem(error, instruction.index) from error
     outputs = instruction.outputs
     if len(outputs) == 1 and results.__class__ is not tuple:
-        if results.__class__ is _ndarray and results.dtype is outputs[0].dtype:
-            return (results,)
-        results = (results,)
+        if results.__class__ is not _ndarray:
+            results = np.asarray(results)
+        dtype = outputs[0].dtype
+        return (results if results.dtype is dtype else results.astype(dtype),)
     made: list[Any] = []
     for result, aval in zip(results, outputs, strict=True):
         if result.__class__ is not _ndarray:

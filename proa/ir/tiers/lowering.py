@@ -18,9 +18,11 @@ from typing import Any, cast
 import numpy as np
 
 from ...core import flags
+from ...core.aval import Aval
 from ...core.place import CPU, Place, jax_device
 from ...core.waiting import waiting
 from .. import meshes
+from ..observing import RUNTIME
 from ..operation import SCALAR_DTYPES, OperandKind, Operation
 from ..process import forking
 from ..program import Instruction, Program
@@ -48,13 +50,18 @@ _well = ("XLA compiles a program that runs often once more, better", "5 to 30 s"
 # first level of tuning leaves out only that results are checked (a GPT step on an H200: 6.7 s and 12.0 ms a step, with all
 # 18.9 s and 11 ms).
 _QUICKLY = {"xla_gpu_enable_triton_gemm": False, "xla_gpu_autotune_level": 1}
+# XLA joins products of one array with several weights, and copies these weights side by side to do so, at each run: the more
+# the fewer rows there are (a token of a 7 B model: 1 ms of 6).
+_WEIGHTS_APART = {"xla_gpu_dot_merger_threshold_mb": 0}
+_MANY_TIMES = 8  # so much larger are the weights of such a program than what they give
 KEEPERS: list[Callable[[], None]] = []  # called when freed memory that somebody keeps should go back to the system
 
 
 def call_kernel(jnp: Any, instruction: Instruction, arguments: list[Any], kind: str) -> tuple[Any, ...]:
     """Traces one instruction with the kernel for a kind of place; results have exactly the inferred dtypes."""
     operation = instruction.operation
-    kernel = operation.kernel_for("exact" if exactness.wanted() and "exact" in operation.kernels else kind)
+    wanted = exactness.wanted()
+    kernel = operation.kernel_for(wanted if wanted in operation.kernels else kind)
     if operation.variadic:
         result = kernel(jnp, arguments, *instruction.attributes)
     else:
@@ -159,8 +166,8 @@ class CompiledProgram:
         started_jax()
         started = time.perf_counter()
         self.devices = meshes.program_devices(self.program, inputs)
-        spread = self.devices is not None
-        self.device = None if spread else jax_device(place)
+        sharded = self.devices is not None
+        self.device = None if sharded else jax_device(place)
         # Content and vectors change together, in one step: two threads may be running this program.
         self.last_scalars: tuple[bytes, list[Any] | None] = (b"", None)
         with waiting(*_explanation(self.program)):
@@ -168,11 +175,10 @@ class CompiledProgram:
             with warnings.catch_warnings(), context:
                 # Buffers that fit no result are donated all the same: XLA may use them for intermediate values.
                 warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
-                options = _first_options(self.program, place, spread)
-                exact = exactness.COMPILER_OPTIONS if exactness.wanted() else None
-                self.executable = lowered.compile(compiler_options=exact or options)
-                if options and not exact:
-                    self.improving = _Improving(lowered, place, self.program)
+                standing, quick = _standing_options(self.program, place), _quick_options(self.program, place, sharded)
+                self.executable = lowered.compile(compiler_options={**standing, **quick} or None)
+                if quick:
+                    self.improving = _Improving(lowered, place, self.program, standing)
         self.seconds = time.perf_counter() - started
 
     def pack(self, scalars: list[Any]) -> list[np.ndarray]:
@@ -180,6 +186,11 @@ class CompiledProgram:
 
     def __call__(self, inputs: list[Any], scalars: list[Any]) -> Sequence[Any]:
         """The outputs, then (if any instruction is checked) the vector of flags."""
+        observed = RUNTIME.observed
+        return self.run(inputs, scalars) if observed is None else observed.run_compiled(self, inputs, scalars)
+
+    def run(self, inputs: list[Any], scalars: list[Any]) -> Sequence[Any]:
+        """The same, whoever watches."""
         if forking.State.lost:
             return self._interpret(inputs, scalars)
         if self.runs_to_trim:
@@ -233,12 +244,31 @@ class CompiledProgram:
         return [*results, np.ones(self.num_flags, np.bool_)] if self.num_flags else results
 
 
-def _first_options(program: Program, place: Place, spread: bool) -> dict[str, Any] | None:
-    """The options of a first, quick compilation; None where there is nothing to save, or every process and run must
+def _standing_options(program: Program, place: Place) -> dict[str, Any]:
+    """The options that a program is always compiled with."""
+    if exactness.wanted():
+        return exactness.COMPILER_OPTIONS
+    return _WEIGHTS_APART if place.kind == "gpu" and _has_few_rows(program) else {}
+
+
+def _has_few_rows(program: Program) -> bool:
+    """Whether the program's products read far more than they give: a few rows go through large weights."""
+    read = given = 0
+    for instruction in program.instructions:
+        if instruction.operation.contracts:
+            sizes = [math.prod(kind.shape) for kind in instruction.kinds if isinstance(kind, Aval)]
+            read += max(sizes, default=0)
+            given += sum(math.prod(aval.shape) for aval in instruction.outputs)
+    return read > _MANY_TIMES * given
+
+
+def _quick_options(program: Program, place: Place, sharded: bool) -> dict[str, Any]:
+    """More options for a first, quick compilation; none where there is nothing to save, or every process and run must
     compute the very same."""
-    if place.kind != "gpu" or spread or flags.get("FLAGS_cpu_deterministic") or not flags.get("FLAGS_quick_compile"):
-        return None
-    return _QUICKLY if any(i.operation.contracts for i in program.instructions) else None
+    if place.kind != "gpu" or sharded or flags.get("FLAGS_cpu_deterministic") or not flags.get("FLAGS_quick_compile"):
+        return {}
+    wanted = not exactness.wanted() and any(i.operation.contracts for i in program.instructions)
+    return _QUICKLY if wanted else {}
 
 
 class _Improving:
@@ -248,19 +278,19 @@ class _Improving:
     trying them out takes memory that the program may need.
     """
 
-    __slots__ = ("lowered", "place", "runs")
+    __slots__ = ("lowered", "options", "place", "runs")
 
-    def __init__(self, lowered: Any, place: Place, program: Program) -> None:
-        self.lowered, self.place = lowered, place
+    def __init__(self, lowered: Any, place: Place, program: Program, options: dict[str, Any]) -> None:
+        self.lowered, self.place, self.options = lowered, place, options
         price = _TIMES_TO_EARN * cost.compiling_work(program, None, place)
-        self.runs = max(_RUNS_TO_EARN, math.ceil(price / cost.cold_work(program, place)))
+        self.runs = max(_RUNS_TO_EARN, math.ceil(price / max(cost.cold_work(program, place), 1.0)))
 
     def compile(self, inputs: list[Any]) -> Any:
         """The better executable; None if there is none."""
         jax = started_jax()
         with suppress(Exception), waiting(*_well), jax.default_device(jax_device(self.place)):
             jax.block_until_ready(inputs)
-            return self.lowered.compile()
+            return self.lowered.compile(compiler_options=self.options or None)
         return None
 
 
@@ -341,7 +371,7 @@ def _trace(
     for (_, numbers), vector in zip(groups, vectors, strict=True):
         scalars.update((number, vector[row]) for row, number in enumerate(numbers))
     flags: list[Any] = []
-    apart = endangered(program) if place is CPU else frozenset()
+    apart: frozenset[int] = endangered(program) if place is CPU else frozenset()
 
     def call(instruction: Instruction, given: list[Any]) -> tuple[Any, ...]:
         if instruction.index in apart:

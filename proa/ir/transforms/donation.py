@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from sys import getrefcount
 from typing import Any, cast
 
 import numpy as np
 
+from ..program import Program
 from ..recording.references import HELD_BY_A_LIST_AND_A_NAME
 from ..tiers.cupy_tier import LENT
 from ..tiers.lowering import give_back_freed_memory
@@ -22,6 +24,39 @@ def donatable(inputs: list[Any]) -> tuple[int, ...]:
         if getrefcount(value) == HELD_BY_A_LIST_AND_A_NAME:
             found.append(position)
     return tuple(found)
+
+
+def choose(inputs: list[Any], program: Program) -> tuple[int, ...]:
+    """Positions of the inputs that a program is to be given for its results.
+
+    Parts of a larger array of NumPy's (gradients that came from other processes in one piece) would have to be copied to
+    memory of XLA's at every run, and free nothing by that. They are taken only for results that no other input fits.
+    """
+    found = donatable(inputs)
+    parts = {position for position in found if _is_part(inputs[position])}
+    if not parts:
+        return found
+    wanted = set(program.outputs)
+    room = Counter(
+        (tuple(aval.shape), aval.dtype)
+        for instruction in program.instructions
+        for number, aval in zip(instruction.made, instruction.outputs, strict=True)
+        if number in wanted
+    )
+    chosen: list[int] = []
+    for position in sorted(found, key=lambda position: (position in parts, position)):
+        kind = (tuple(inputs[position].shape), inputs[position].dtype)
+        room[kind] -= 1
+        if room[kind] >= 0 or position not in parts:
+            chosen.append(position)
+    return tuple(sorted(chosen))
+
+
+def _is_part(value: Any) -> bool:
+    base: Any = value.base if value.__class__ is np.ndarray else None
+    while base.__class__ is np.ndarray and base.base is not None:
+        base = base.base
+    return base is not None and getattr(base, "nbytes", 0) > value.nbytes
 
 
 def protect(inputs: list[Any], compiled: Any) -> list[Any]:

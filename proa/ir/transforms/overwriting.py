@@ -62,5 +62,9 @@ def kept_apart(jax: Any, given: list[Any]) -> list[Any]:
     """
     target, value, *others = given
     position = others[0]
-    value = jax.lax.cond(position >= 0, lambda v: v, lambda v: jax.numpy.zeros_like(v), jax.numpy.asarray(value))
+
+    def as_it_is(v: Any) -> Any:
+        return v
+
+    value = jax.lax.cond(position >= 0, as_it_is, jax.numpy.zeros_like, jax.numpy.asarray(value))
     return [target, value, *others]

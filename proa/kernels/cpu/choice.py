@@ -58,7 +58,7 @@ _THREAD = _Thread()
 
 def enough(work: int, threshold: int) -> bool:
     """Whether there is enough work for native code: by its threshold, or because a measurement said so."""
-    return _THREAD.forced or exactness.wanted() or work >= threshold
+    return _THREAD.forced or bool(exactness.wanted()) or work >= threshold
 
 
 def chosen(factory: Factory | None = None, *, donates: bool = False) -> Any:

@@ -28,9 +28,10 @@ SOURCES = pathlib.Path(__file__).parent / "native"
 PREBUILT = pathlib.Path(__file__).parent / "prebuilt"
 DIRECT = "direct"  # what calls the others without XLA
 MEMORY = "memory"  # what keeps memory from run to run
+_HANDLER = re.compile(r"^XLA_FFI_DEFINE_HANDLER_SYMBOL\(\s*(\w+)", re.MULTILINE)
 _INCLUDE = re.compile(r'^#include "(\w+\.h)"', re.MULTILINE)
 # Compiled behind the others: who waits for them in the meantime mostly trains something.
-_SELDOM = ("blocks", "depthwise", "depthwise_fused", "fused", "grids", "pages", "quantised", "recurrence")
+_SELDOM = ("blocks", "depthwise", "depthwise_fused", "fused", "ggml", "grids", "pages", "quantised", "recurrence")
 ROOM = 32 << 20  # bytes on the disk for compiling all of them
 _UNUSED = 60 * 24 * 3600.0  # seconds without use after which a library is removed
 
@@ -112,6 +113,14 @@ def source_of(name: str) -> pathlib.Path:
 
 
 @functools.cache
+def _text_of(path: str) -> tuple[str, frozenset[str]]:
+    """A file of `native/`, and those that it includes; most libraries include the same ones."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    return text, frozenset(_INCLUDE.findall(text))
+
+
+@functools.cache
 def _texts_of(name: str) -> tuple[str, ...]:
     """What a library is made from: its source, and the files of `native/` that are included."""
     found: dict[str, str] = {}
@@ -119,9 +128,14 @@ def _texts_of(name: str) -> tuple[str, ...]:
     while waiting:
         file = waiting.pop()
         place = SOURCES / "headers" if file.endswith(".h") else SOURCES
-        found[file] = (place / file).read_text(encoding="utf-8")
-        waiting += set(_INCLUDE.findall(found[file])) - found.keys()
+        found[file], included = _text_of(str(place / file))
+        waiting += included - found.keys()
     return tuple(found[file] for file in sorted(found))
+
+
+def handlers_of(name: str) -> list[str]:
+    """The handlers that a library defines: here they stand at the beginning of a line, which is found quickly."""
+    return _HANDLER.findall(_text_of(str(source_of(name)))[0])
 
 
 def variant_of(name: str, best: Variant) -> Variant:

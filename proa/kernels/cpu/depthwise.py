@@ -34,12 +34,13 @@ def fits(x: Shape, weight: Shape, window: Window) -> bool:
     )
 
 
-def _numbers(weight: Shape, window: Window) -> Any:
+def window_numbers(weight: Shape, window: Window) -> Any:
+    """Kernel, stride, padding before and dilation of each axis, as the handlers want them."""
     stride, padding, dilation = window[:3]
     return np.array([*weight[2:], *stride, *(before for before, _ in padding), *dilation], np.int64)
 
 
-def _for_each_filter(x: Any, weight: Shape) -> Any:
+def for_each_filter(x: Any, weight: Shape) -> Any:
     """The image with a copy of a channel for each of its filters."""
     times = weight[0] // x.shape[1]
     return x if times == 1 else x[:, :, None].repeat(times, 2).reshape(x.shape[0], weight[0], *x.shape[2:])
@@ -57,29 +58,22 @@ def _out_shape(x: Shape, weight: Shape, window: Window) -> Shape:
 def forward(x: Any, weight: Any, bias: Any, window: Window) -> Any:
     """The convolution of an image."""
     out = library.Image(library.shaped(_out_shape(x.shape, weight.shape, window)))
-    operands = [library.Image(_for_each_filter(x, weight.shape)), weight, *([] if bias is None else [bias])]
-    return library.call("DepthwiseConvolution", out, *operands, window=_numbers(weight.shape, window))
-
-
-def fused(x: Any, weight: Any, bias: Any, residual: Any, window: Window, **ending: Any) -> Any:
-    """The convolution of an image with its bias, a residual and an activation; `ending`: see `fused.py`."""
-    out = library.Image(library.shaped(_out_shape(x.shape, weight.shape, window)))
-    operands = [library.Image(_for_each_filter(x, weight.shape)), weight, *([] if bias is None else [bias])]
-    if residual is not None:
-        operands.append(library.Image(residual))
-    return library.call("FusedDepthwise", out, *operands, window=_numbers(weight.shape, window), **ending)
+    operands = [library.Image(for_each_filter(x, weight.shape)), weight, *([] if bias is None else [bias])]
+    return library.call("DepthwiseConvolution", out, *operands, window=window_numbers(weight.shape, window))
 
 
 def grad_input(y: Any, weight: Any, shape: Shape, window: Window) -> Any:
     """The gradient of an image of the given shape, from that of the result."""
     filters = weight.shape[0]
     out = library.Image(library.shaped((shape[0], filters, *shape[2:])))
-    found = library.call("DepthwiseGradInput", out, library.Image(y), weight, window=_numbers(weight.shape, window))
+    found = library.call(
+        "DepthwiseGradInput", out, library.Image(y), weight, window=window_numbers(weight.shape, window)
+    )
     times = filters // shape[1]
     return found if times == 1 else found.reshape(shape[0], shape[1], times, *shape[2:]).sum(2)
 
 
 def grad_weight(x: Any, y: Any, shape: Shape, window: Window) -> Any:
     """The gradient of a weight of the given shape."""
-    images = (library.Image(_for_each_filter(x, shape)), library.Image(y))
-    return library.call("DepthwiseGradWeight", library.shaped(shape), *images, window=_numbers(shape, window))
+    images = (library.Image(for_each_filter(x, shape)), library.Image(y))
+    return library.call("DepthwiseGradWeight", library.shaped(shape), *images, window=window_numbers(shape, window))

@@ -75,6 +75,11 @@ def _caller() -> Any:
     return _FOUND[""]
 
 
+def is_open(symbol: str) -> bool:
+    """Whether a handler was asked for before and is there."""
+    return symbol in _FOUND
+
+
 def handler(symbol: str) -> int | None:
     """The address of a handler, or None where there is none yet."""
     found = _FOUND.get(symbol)
@@ -95,8 +100,8 @@ def call(symbol: str, outputs: Any, operands: tuple[Any, ...], attributes: dict[
         np.copyto(made[result], given[operand])
         given[operand] = made[result]
     arrays = [*given, *made]
-    numbers, names = _described(len(given), arrays, attributes)
-    problem = _run(symbol, numbers, arrays, names)
+    description = _described(len(given), arrays, attributes)
+    problem = _run(symbol, description, arrays)
     if problem is not None:
         raise RuntimeError(f"({symbol}) {problem.decode(errors='replace')}")
     # What is behind native code in cold code expects the order of memory that shapes imply.
@@ -104,12 +109,13 @@ def call(symbol: str, outputs: Any, operands: tuple[Any, ...], attributes: dict[
     return tuple(made) if several else made[0]
 
 
-_DESCRIPTIONS: dict[Any, tuple[Any, bytes]] = {}  # of calls, by what decides them: cold code repeats itself
+Description = tuple[np.ndarray, int, bytes]
+_DESCRIPTIONS: dict[Any, Description] = {}  # of calls, by what decides them: cold code repeats itself
 _MOST_DESCRIPTIONS = 4096
 
 
-def _described(num_operands: int, arrays: list[Any], attributes: dict[str, Any]) -> tuple[Any, bytes]:
-    """What `native/direct.cpp` is told of a call: numbers, and the names of its attributes."""
+def _described(num_operands: int, arrays: list[Any], attributes: dict[str, Any]) -> Description:
+    """What `native/direct.cpp` is told of a call: numbers, where they lie, and the names of its attributes."""
     about = [(name, *_identity(value)) for name, value in attributes.items()]
     key = (num_operands, *[(array.dtype, array.shape) for array in arrays], *about)
     found = _DESCRIPTIONS.get(key)
@@ -127,7 +133,7 @@ def _identity(value: Any) -> tuple[Any, ...]:
     return value.__class__, value
 
 
-def _description(num_operands: int, arrays: list[Any], attributes: dict[str, Any]) -> tuple[Any, bytes]:
+def _description(num_operands: int, arrays: list[Any], attributes: dict[str, Any]) -> Description:
     numbers = [num_operands, len(arrays) - num_operands, len(attributes)]
     for array in arrays:
         numbers += [_DTYPES[array.dtype], array.ndim, *array.shape]
@@ -141,13 +147,40 @@ def _description(num_operands: int, arrays: list[Any], attributes: dict[str, Any
         numbers += [_ARRAY if values.ndim else _SCALAR, dtype, len(name), values.size]
         numbers += values.reshape(-1).astype(np.int64).tolist()
         names += name.encode()
-    return np.array(numbers, np.int64), names
+    made = np.array(numbers, np.int64)
+    return made, made.ctypes.data, names
 
 
-def _run(symbol: str, numbers: Any, arrays: list[Any], names: bytes) -> bytes | None:
+def _run(symbol: str, description: Description, arrays: list[Any]) -> bytes | None:
     """What the handler complains of, or None; the meaning of the numbers is `native/direct.cpp`'s."""
-    pointers = (ctypes.c_void_p * len(arrays))(*[array.ctypes.data for array in arrays])
-    return _caller()(handler(symbol), numbers.ctypes.data, ctypes.addressof(pointers), names)
+    _, numbers, names = description
+    pointers = (ctypes.c_void_p * len(arrays))(*_addresses(arrays))
+    return _caller()(handler(symbol), numbers, ctypes.addressof(pointers), names)
+
+
+# Where NumPy keeps the address of an array's elements: in the first field behind what every object has. That is part of its
+# binary interface (`PyArrayObject_fields`), and reading it takes a fifth of the time of `array.ctypes.data`.
+_FIELD = object.__basicsize__
+_pointer_at = ctypes.c_void_p.from_address
+
+
+def _read_addresses(arrays: list[Any]) -> list[Any]:
+    return [_pointer_at(id(array) + _FIELD).value for array in arrays]
+
+
+def _ask_addresses(arrays: list[Any]) -> list[Any]:
+    return [array.ctypes.data for array in arrays]
+
+
+def _is_where_expected() -> bool:
+    """Whether the field is there in this Python: another one than CPython may have other objects."""
+    if sys.implementation.name != "cpython":
+        return False
+    examples = [np.zeros(3), np.zeros((2, 5), np.float32)[:, 1:], np.zeros((), np.int8), np.zeros((0, 4))]
+    return _read_addresses(examples) == _ask_addresses(examples)
+
+
+_addresses = _read_addresses if _is_where_expected() else _ask_addresses
 
 
 def _contiguous(array: Any) -> Any:

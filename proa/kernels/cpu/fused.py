@@ -10,22 +10,29 @@ from typing import Any
 
 import numpy as np
 
-from . import depthwise, library
+from ...core.dtype import BFLOAT16, FLOAT32
+from . import compiled, depthwise, library
 from .convolution import numbers
 from .low_precision import precision
 
-# In the order of native/headers/ending.h.
+# In the order of native/headers/epilogue.h.
 ACTIVATIONS = ("", "relu", "clip", "hardswish", "silu", "sigmoid", "gelu", "gelu_tanh", "tanh")
 COLUMNS = 48  # of a packed panel of a product
 PANEL = 32  # filters of one of a convolution
+DEPTHWISE = "FusedDepthwise"
 
 
 def is_available() -> bool:
-    """Whether there is native code to pack weights for: panels hold float32, so not where products are bfloat16."""
+    """Whether there is native code to pack weights for."""
     return not precision.wants_low() and library.target("FusedProduct") is not None
 
 
-def _attributes(bias: Any, residual: Any, activation: str, low: float, high: float) -> dict[str, Any]:
+def is_low_available() -> bool:
+    """Whether there is native code for weights packed as bfloat16, which the processor multiplies by itself."""
+    return compiled.multiplies_bfloat16() and is_available() and library.target("FusedBfloatConvolution") is not None
+
+
+def _ending(bias: Any, residual: Any, activation: str, low: float, high: float) -> dict[str, Any]:
     return {
         "has_bias": bias is not None, "has_residual": residual is not None,
         "activation": np.int64(ACTIVATIONS.index(activation)), "low": np.float32(low), "high": np.float32(high),
@@ -33,8 +40,9 @@ def _attributes(bias: Any, residual: Any, activation: str, low: float, high: flo
 
 
 def _suits(symbol: str, x: Any, weight: Any, *others: Any) -> bool:
-    arrays = [x, weight, *(a for a in others if a is not None)]
-    return all(a.dtype == np.float32 and a.size for a in arrays) and library.target(symbol) is not None
+    arrays = [x, *(a for a in others if a is not None)]
+    known = weight.size > 0 and weight.dtype in (FLOAT32, BFLOAT16)
+    return known and all(a.dtype == FLOAT32 and a.size for a in arrays) and library.target(symbol) is not None
 
 
 def native_fused_linear(fallback: Callable[..., Any]) -> Callable[..., Any]:
@@ -51,7 +59,7 @@ def native_fused_linear(fallback: Callable[..., Any]) -> Callable[..., Any]:
             more.append(residual.reshape(-1, columns))
         result = library.call(
             "FusedProduct", library.shaped((rows.shape[0], columns)), rows, panels, *more,
-            **_attributes(bias, residual, activation, low, high),
+            **_ending(bias, residual, activation, low, high),
         )  # fmt: skip
         return result.reshape(*x.shape[:-1], columns)
 
@@ -67,8 +75,8 @@ def native_fused_conv(fallback: Callable[..., Any]) -> Callable[..., Any]:
         filters: Any,
         bias: Any,
         residual: Any,
+        after: Any,
         shape: tuple[int, ...],
-        packed: bool,
         stride: tuple[int, ...],
         padding: tuple[tuple[int, int], ...],
         dilation: tuple[int, ...],
@@ -78,24 +86,40 @@ def native_fused_conv(fallback: Callable[..., Any]) -> Callable[..., Any]:
         high: float,
     ) -> Any:
         size = out_size(x.shape, shape, stride, padding, dilation)
-        fits = len(stride) <= 3 and math.prod(size) > 0 and _suits("FusedConvolution", x, filters, bias, residual)
+        symbol = symbol_of(filters, shape, groups)
         window = (stride, padding, dilation, groups, False)
-        ending = _attributes(bias, residual, activation, low, high)
-        if fits and packed:
-            more = [] if bias is None else [bias]
-            if residual is not None:
-                more.append(library.Image(residual))
-            return library.call(
-                "FusedConvolution", library.Image(library.shaped((x.shape[0], shape[0], *size))), library.Image(x), filters,
-                *more, window=numbers(stride, padding, dilation, shape[2:], groups), **ending,
+        fits = len(stride) <= 3 and math.prod(size) > 0 and _suits(symbol, x, filters, bias, residual, after)
+        if not fits or (symbol == DEPTHWISE and not depthwise.fits(x.shape, shape, window)):
+            return fallback(
+                xp, x, filters, bias, residual, after, shape, stride, padding, dilation, groups, activation, low, high,
             )  # fmt: skip
-        if fits and depthwise.fits(x.shape, shape, window) and library.target("FusedDepthwise") is not None:
-            return depthwise.fused(x, filters, bias, residual, window, **ending)
-        return fallback(
-            xp, x, filters, bias, residual, shape, packed, stride, padding, dilation, groups, activation, low, high,
+        more = [] if bias is None else [bias]
+        if residual is not None:
+            more.append(library.Image(residual))
+        if after is not None:
+            more.append(after)
+        if symbol == DEPTHWISE:
+            x, numbers_of_window = depthwise.for_each_filter(x, shape), depthwise.window_numbers(shape, window)
+        else:
+            numbers_of_window = numbers(stride, padding, dilation, shape[2:], groups)
+        return library.call(
+            symbol, library.Image(library.shaped((x.shape[0], shape[0], *size))), library.Image(x), filters, *more,
+            window=numbers_of_window, has_after=after is not None, **_ending(bias, residual, activation, low, high),
         )  # fmt: skip
 
     return kernel
+
+
+def symbol_of(filters: Any, shape: tuple[int, ...], groups: int) -> str:
+    """The handler of a convolution with packed filters."""
+    if is_depthwise(shape, groups):
+        return DEPTHWISE
+    return "FusedBfloatConvolution" if filters.dtype == BFLOAT16 else "FusedConvolution"
+
+
+def is_depthwise(shape: tuple[int, ...], groups: int) -> bool:
+    """Whether filters of this shape have a channel each: there is nothing to multiply as matrices."""
+    return shape[1] == 1 and groups > 1
 
 
 def out_size(

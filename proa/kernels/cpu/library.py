@@ -24,7 +24,7 @@ from ...ir.process import forking
 from ...ir.recording.mode import Mode
 from ...ir.tiers import cache
 from ...ir.xla import started_jax
-from ..building import read_handlers, register
+from ..building import register
 from . import background, compiled
 
 flags.define("FLAGS_native_kernels", True, "Whether C++ kernels are used on the CPU.", "PROA_NATIVE")
@@ -44,7 +44,7 @@ class _Libraries:
         self.owners: dict[str, str] = {}
         for name in compiled.names():
             if name not in (compiled.DIRECT, compiled.MEMORY):
-                self.owners.update(dict.fromkeys(read_handlers("proa", [str(compiled.source_of(name))]), name))
+                self.owners.update(dict.fromkeys(compiled.handlers_of(name), name))
 
     def are_there(self) -> bool:
         """Whether every library can be loaded: kernels call one another, so there are all of them or none."""
@@ -79,7 +79,7 @@ class _Libraries:
                 if not self.targets:
                     memory.keep(self.paths[compiled.MEMORY])
                 if name not in self.targets:  # another thread may have been quicker
-                    handlers = read_handlers("proa", [str(compiled.source_of(name))])
+                    handlers = dict.fromkeys(compiled.handlers_of(name), "cpu")
                     self.targets[name] = register("proa", self.paths[name], handlers)
                 found = self.targets[name]
         return found

@@ -1,7 +1,7 @@
 """The memory of executables is kept from run to run, instead of being given back to the system and cleared anew each time.
 
-See `native/memory.cpp`. Kept and used memory together never exceed what was used at once within the last seconds, and what
-nobody wants for some seconds goes back; `FLAGS_keep_memory` (environment: PROA_KEEP_MEMORY) switches it off.
+See `native/memory.cpp`. Kept and used memory together exceed what was used at once within the last seconds by a quarter at
+most, and what nobody wants for some seconds goes back; `FLAGS_keep_memory` (environment: PROA_KEEP_MEMORY) switches it off.
 """
 
 from __future__ import annotations

@@ -141,6 +141,8 @@ def native_normalise(fallback: Callable[..., Any]) -> Callable[..., Any]:
         broadcast: Shape,
         centred: bool,
     ) -> Any:
+        if not enough(x.size, _WORTHWHILE):
+            return fallback(xp, x, weight, bias, epsilon, view, axes, broadcast, centred)
         channel = _channel_of(view, axes) if centred and view == x.shape else None
         if channel is not None and _has_sums("ChannelMoments", (x,), weight, bias):
             mean, variance = _moments(x, channel)

@@ -12,10 +12,16 @@ from .choice import chosen, enough
 
 _SILU = 2  # in rows.cc; 0 is the exact GELU, 1 that by tanh
 _WORTHWHILE = 4096  # elements; fewer are fused with their neighbours by XLA
+# Beside NumPy, which has neither, where the library is open: opening it takes as long as thousands of small calls.
+_WORTHWHILE_WHEN_OPEN = 256
 
 
 def _suits(symbol: str, *arrays: Any) -> bool:
-    if any(a.dtype != np.float32 or not enough(a.size, _WORTHWHILE) or a.shape != arrays[0].shape for a in arrays):
+    first, direct = arrays[0], library.THREAD.direct
+    is_open = direct is not None and direct.is_open(symbol)
+    if not enough(first.size, _WORTHWHILE_WHEN_OPEN if is_open else _WORTHWHILE):
+        return False
+    if any(a.dtype != np.float32 or a.shape != first.shape for a in arrays):
         return False
     return library.target(symbol) is not None
 
@@ -49,7 +55,7 @@ def native_gelu(fallback: Callable[..., Any]) -> Callable[..., Any]:
 
 @chosen
 def native_gelu_slope(fallback: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel of `gelu_grad`: the slope at `x` times what comes from above."""
+    """The kernel of `gelu_grad`: the derivative at `x` times what comes from above."""
 
     def kernel(xp: Any, outer: Any, x: Any, approximate: bool) -> Any:
         if not _suits("Activation", x, outer):

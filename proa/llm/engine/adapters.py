@@ -36,7 +36,13 @@ class Gathered(Layer):
 
     def forward(self, x: Any) -> Any:
         down, up = self.down.index_select(self.rows), self.up.index_select(self.rows)
-        added: Any = matmul(matmul(x.astype("float32"), down, False, False), up, False, False)
+        wide = x.astype("float32")
+        shape = wide._aval.shape
+        if len(shape) == 2:  # all tokens of the step in one list, as the MLP beside experts gets them
+            wide = wide.reshape([self.rows._aval.shape[0], -1, shape[1]])
+        added: Any = matmul(matmul(wide, down, False, False), up, False, False)
+        if len(shape) == 2:
+            added = added.reshape([shape[0], -1])
         added = added.astype(x.dtype)
         return added if self.before is None else added + self.before(x)
 
@@ -61,8 +67,8 @@ class Adapters:
         self._projections: dict[str, tuple[Projection, Gathered]] = {}
         if room:
             for name, layer in model.named_sublayers():
-                # Only where the rows of a step are still rows: not the head, not experts.
-                if isinstance(layer, Projection) and name.startswith("layers.") and "expert" not in name:
+                # The head sees some tokens of a step only: which rows they are of is not known there.
+                if isinstance(layer, Projection) and name.startswith("layers."):
                     self._projections[name] = (layer, Gathered(layer, room + 1, rank))
 
     @contextmanager
@@ -110,7 +116,10 @@ class Adapters:
 
     def _checked(self, place: str, down: Any, up: Any) -> tuple[np.ndarray, np.ndarray]:
         if place not in self._projections:
-            raise value_error("Engine.add_adapter", "no projection of a layer has this name", repr(place))
+            raise value_error(
+                "Engine.add_adapter", "no projection of a layer has this name", repr(place),
+                "see whether the adapter belongs to this model; one of the head: merge it into its model",
+            )  # fmt: skip
         down, up = (np.asarray(a.numpy() if isinstance(a, Tensor) else a, _FLOAT32) for a in (down, up))
         layer = self._projections[place][0]
         rank = down.shape[1] if down.ndim == 2 else -1

@@ -13,6 +13,20 @@ from ...ops.basic import full_of
 from ...ops.generation.pages import page_levels, paged_attention, write_pages
 from ..config import Config
 from ..layers.attend import Attend
+from ..model import CausalLM
+from ..quantised import BlockStorage
+
+
+def multiplies_blocks(model: CausalLM) -> bool:
+    """Whether a processor computes with weights in blocks."""
+    on_processor = model.norm.weight._aval.place.kind == "cpu"
+    return on_processor and any(isinstance(layer, BlockStorage) for layer in model.sublayers())
+
+
+def usual_dtype(model: CausalLM) -> str:
+    """The dtype of a model's keys and values where none is asked for: that of its norms. Beside weights in blocks, on a
+    processor, which waits for memory, float16."""
+    return "float16" if multiplies_blocks(model) else str(model.norm.weight._aval.dtype)
 
 
 def pool_shapes(config: Config, pages: int, page_size: int, dtype: str) -> list[tuple[tuple[int, ...], np.dtype]]:

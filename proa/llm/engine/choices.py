@@ -10,8 +10,10 @@ from ...core.locks import new_lock
 from ...eager.modes import no_grad
 from ...eager.tensor import Tensor, tensor_from_data
 from ...graph.capture import capture
-from ...ir.transforms.exactness import exact_rows
+from ...ir.transforms.exactness import arithmetic
+from ...ops.basic import full_of
 from ...ops.generation.choosing import NUMBERS, USES, choose_tokens
+from ...ops.shape.joining import concat_along
 from .request import MOST_BIASES
 
 
@@ -24,26 +26,46 @@ class Spec(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """What a step found at its places, on the host; chances only where they were asked for."""
+    """What a step found at its places, on the host; log-probabilities only where they were asked for."""
 
     tokens: np.ndarray
-    chances: np.ndarray | None = None
+    logprobs: np.ndarray | None = None
     top_tokens: np.ndarray | None = None
-    top_chances: np.ndarray | None = None
+    top_logprobs: np.ndarray | None = None
     scores: np.ndarray | None = None  # of the targets behind every token of the step
 
 
-def run_graph(graph: Any, tensors: list[Tensor], exact: bool) -> Any:
-    """Runs a captured program; `exact`: as it was written, compiled so that rows do not notice each other."""
-    with exact_rows(exact):
-        return graph.optimised(0 if exact else None).run(tensors)
+class Started(NamedTuple):
+    """What a step gives, before anybody waits for it: the fields of `Chosen` as tensors."""
+
+    chosen: tuple[Tensor, ...]
+    scores: Tensor | None
+
+    @property
+    def tokens(self) -> Tensor:
+        return self.chosen[0]
+
+    def read(self) -> Chosen:
+        chosen = Chosen(*(np.asarray(tensor._data()) for tensor in self.chosen))
+        return chosen if self.scores is None else chosen._replace(scores=np.asarray(self.scores._data()))
+
+
+def run_graph(graph: Any, tensors: list[Tensor], name: str = "") -> Any:
+    """Runs a captured program; with the `name` of an arithmetic as it was written, compiled to the last bit."""
+    with arithmetic(name):
+        return graph.optimised(0 if name else None).run(tensors)
 
 
 class Choices:
-    """Programs that choose among logits [places, vocabulary], with up to `context` tokens before each place."""
+    """Programs that choose among logits [places, vocabulary], with up to `context` tokens before each place.
 
-    def __init__(self, vocabulary: int, context: int, exact: bool = False) -> None:
-        self.vocabulary, self.context, self.exact = vocabulary, context, exact
+    The tokens of a step are an array of at least `room`, whatever the step's places: the next step may take them from there.
+    """
+
+    def __init__(self, vocabulary: int, context: int, room: int, exact: bool = False) -> None:
+        self.vocabulary, self.context, self.room = vocabulary, context, room
+        self.arithmetic = "exact" if exact else ""
+        self.nothing = tensor_from_data(np.zeros(room, np.int32))
         self._graphs: dict[Any, Any] = {}
         self._idle: dict[int, dict[str, Tensor]] = {}
         self._lock = new_lock()
@@ -62,20 +84,29 @@ class Choices:
         }
         return [Spec(name, size, np.dtype(dtype)) for name, (size, dtype) in sizes.items()]
 
+    def filled_up(self, tokens: Any) -> Any:
+        """Zeros behind the tokens of a step, up to `room`."""
+        missing = self.room - tokens._aval.shape[0]
+        return tokens if missing <= 0 else concat_along([tokens, full_of(0, (missing,), tokens._aval.dtype)], 0)
+
+    def _choose(self, *given: Any) -> Any:
+        tokens, *others = choose_tokens(*given)
+        return [self.filled_up(tokens), *others]
+
     def _program(self, logits: Any) -> Any:
         key = logits._aval
         found = self._graphs.get(key)
         if found is None:
             with self._lock, no_grad():
                 specs = self.specs(key.shape[0])
-                graph = capture(choose_tokens, [Spec("logits", key.shape, key.dtype), *specs], name="choice")
+                graph = capture(self._choose, [Spec("logits", key.shape, key.dtype), *specs], name="choice")
                 self._idle[key.shape[0]] = {s.name: tensor_from_data(np.zeros(s.shape, s.dtype)) for s in specs}
                 found = self._graphs[key] = graph
         return found
 
-    def run(self, logits: Any, given: dict[str, np.ndarray]) -> Chosen:
+    def run(self, logits: Any, given: dict[str, np.ndarray]) -> tuple[Tensor, ...]:
         """Chooses a token in each row of the logits, as `batch.choose_at` says."""
         graph = self._program(logits)
         idle = self._idle[logits._aval.shape[0]]
         inputs = [tensor_from_data(given[n]) if n in given else idle[n] for n in idle]
-        return Chosen(*(np.asarray(tensor._data()) for tensor in run_graph(graph, [logits, *inputs], self.exact)))
+        return tuple(run_graph(graph, [logits, *inputs], self.arithmetic))

@@ -16,9 +16,10 @@ from ...core.locks import new_condition
 from ...core.tracebacks import boundary
 from ..model import CausalLM
 from .adapters import Adapters
-from .cache import bytes_of, make_pools, pool_shapes
+from .cache import bytes_of, make_pools, multiplies_blocks, pool_shapes, usual_dtype
 from .choices import Choices
 from .exact import check_exact
+from .ggml import check_model
 from .grammar import Guides
 from .options import Options
 from .pages import PagePool
@@ -55,13 +56,17 @@ class Engine:
             check_exact(model)
             if options.adapters or options.cache_dtype == "int8":
                 raise value_error("Engine", "exact programs know no adapters and no cache in 8 bits", f"{options}")
+        if options.arithmetic:
+            for each in (model, draft):
+                if each is not None:
+                    check_model(each, options.cache_dtype)
         self.context = min(options.context or _LONGEST, model.config.max_positions)
         size = options.page_size
         each = -(-self.context // size)
         self.pool = PagePool((options.pages or options.rows * each) + 1, size, options.prefixes)
         self.widths = _widths(each, options.widening)
         self.scheduler = Scheduler(self.pool, options.rows)
-        self._choices = Choices(model.config.vocab_size, self.context, options.exact)
+        self._choices = Choices(model.config.vocab_size, self.context, options.rows, options.exact)
         self.adapters = Adapters(model, options.adapters, options.adapter_rank)
         self.steps = self._steps_of(model, self.adapters if options.adapters else None)
         self.draft = self._steps_of(draft) if draft is not None and options.speculate else None
@@ -76,9 +81,14 @@ class Engine:
 
     def _steps_of(self, model: CausalLM, adapters: Adapters | None = None) -> Steps:
         model.eval()
-        dtype = self.options.cache_dtype or str(model.norm.weight._aval.dtype)
+        dtype = self.options.cache_dtype or usual_dtype(model)
         shapes = pool_shapes(model.config, self.pool.pages, self.pool.page_size, dtype)
-        return Steps(model, make_pools(shapes), len(shapes) // model.config.layers, self._choices, adapters)
+        arithmetic = "ggml" if self.options.arithmetic else self._choices.arithmetic
+        # Activations are rounded to 8 bits, where a last bit may become a level: the rows beside a token must not change it.
+        if not arithmetic and multiplies_blocks(model):
+            arithmetic = "rows"
+        per_layer = len(shapes) // model.config.layers
+        return Steps(model, make_pools(shapes), per_layer, self._choices, adapters, arithmetic)
 
     # ---- for users ----------------------------------------------------------------------------------
 
@@ -213,6 +223,7 @@ class Engine:
 
     def _fail(self, error: Exception) -> None:
         """A step went wrong: those in it end with the error. The pools may be lost with it, so all pages are new."""
+        self.rounds.started = None
         for sequence in list(self.scheduler.running):
             self.rounds.finish(sequence, "error", error)
         for steps in (self.steps, self.draft):

@@ -97,7 +97,7 @@ class Scorer:
                     lambda given: scores(self.model, given), [Spec("ids", ids.shape, ids.dtype)], name="scores"
                 )
             self._graphs[ids.shape] = graph
-        return np.asarray(run_graph(graph, [tensor_from_data(ids)], self.exact)._data())
+        return np.asarray(run_graph(graph, [tensor_from_data(ids)], "exact" if self.exact else "")._data())
 
 
 def check_exact(model: CausalLM) -> None:

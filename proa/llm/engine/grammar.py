@@ -17,6 +17,10 @@ import numpy as np
 from ...core.errors import runtime_error, value_error
 from .request import Grammar
 
+# What may stand between the parts of a JSON text: some blanks, or a new line and its indentation. JSON allows any amount,
+# and a model that has lost its way fills its answer up with it.
+_WHITE = r"[ \t]{1,8}|\r?\n[ \t]{0,64}"
+
 
 class Guide:
     """One answer's way through its grammar."""
@@ -90,7 +94,7 @@ class Guides:
             return make.grammar_from_regex(text)
         if kind == "lark":
             return make.grammar_from_lark(text)
-        return make.grammar_from_json_schema(text)
+        return make.grammar_from_json_schema(text, defaults={"whitespace_pattern": _WHITE})
 
     def guide(self, grammar: Grammar) -> Guide:
         """The way through a grammar, at its beginning; ValueError where it is none."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...ops.generation.choosing import USES
+from .ahead import Flight, is_plain, known_rows, rows_behind
 from .batch import Place, Row, choose_at, describe, targets_of
 from .choices import Chosen
 from .sequence import Sequence
@@ -29,6 +30,9 @@ class Rounds:
         self.page_size = engine.pool.page_size
         chunk = min(self.options.chunk, 1 << (engine.context - 1).bit_length())
         self.lengths = (*tuple(n for n in (_SHORTEST, 4 * _SHORTEST, 16 * _SHORTEST) if n < chunk), chunk)
+        on_cpu = engine.model.norm.weight._aval.place.kind == "cpu"
+        self.looks_ahead = (self.options.ahead is None and not on_cpu) or bool(self.options.ahead)
+        self.started: Flight | None = None  # a step whose tokens nobody has read yet
         self.prompt_tokens = self.generated_tokens = self.steps = self.finished = self.guessed = self.accepted = 0
 
     # ---- shapes -----------------------------------------------------------------------------------------
@@ -81,7 +85,9 @@ class Rounds:
         if self.options.speculate:
             self._plan_guesses()
         decoding = self._guided(scheduler.decoding())
-        if decoding:
+        if self.looks_ahead and not self.options.speculate:
+            self._decode_ahead(decoding)
+        elif decoding:
             self._decode(decoding)
 
     def _read(self, length: int, sequences: list[Sequence]) -> None:
@@ -138,6 +144,33 @@ class Rounds:
         for number, sequence in enumerate(sequences):
             self._take(sequence, chosen, number * shape.length)
 
+    def _decode_ahead(self, decoding: list[Sequence]) -> None:
+        """Takes the tokens of the step that was started last, after the one behind it has been started."""
+        flight = self.started if self.started is not None and self.started.is_wanted(self.scheduler) else None
+        if flight is None and decoding:
+            flight = self._start(known_rows(decoding))
+        self.started = None
+        if flight is None:
+            return
+        if all(is_plain(sequence) for sequence in (*decoding, *flight.sequences)):
+            rows = rows_behind(flight, decoding, self.scheduler)
+            self.started = self._start(rows, flight) if rows else None
+        chosen = flight.step.read()
+        for number, row in enumerate(flight.rows):
+            if flight.still_wants(row, self.scheduler):
+                self._take(row.sequence, chosen, number)
+
+    def _start(self, rows: list[Row], before: Flight | None = None) -> Flight:
+        """Starts a step of one token for each row. Tokens below zero are those of the step before."""
+        sequences = [row.sequence for row in rows]
+        count = self._rows(len(rows))
+        shape = Shape(count, 1, self._width(sequences), count)
+        given = describe(shape, rows, self.page_size)
+        wanted = [Place(row.sequence, number, row.begin + 1 - row.sequence.prompt) for number, row in enumerate(rows)]
+        given.update(choose_at(shape.places, wanted, self.engine.context))
+        self.steps += 1
+        return Flight(rows, self.engine.steps.start(shape, given, None if before is None else before.step.tokens))
+
     def _take(self, sequence: Sequence, chosen: Chosen, first: int) -> None:
         """The token of a row, and those behind right guesses."""
         found = chosen.tokens[first : first + 1 + len(sequence.drafts)].tolist()
@@ -176,16 +209,16 @@ class Rounds:
             except RuntimeError as error:
                 sequence.failure = error
                 return True
-            if sequence.add(token, *self._chances(sequence, chosen, place), self._is_end(sequence, token), ends):
+            if sequence.add(token, *self._logprobs(sequence, chosen, place), self._is_end(sequence, token), ends):
                 return True
         return False
 
-    def _chances(self, sequence: Sequence, chosen: Chosen, place: int) -> tuple[float | None, tuple[Any, ...]]:
+    def _logprobs(self, sequence: Sequence, chosen: Chosen, place: int) -> tuple[float | None, tuple[Any, ...]]:
         count = sequence.sampling.logprobs
-        if count is None or chosen.chances is None or chosen.top_tokens is None or chosen.top_chances is None:
+        if count is None or chosen.logprobs is None or chosen.top_tokens is None or chosen.top_logprobs is None:
             return None, ()
-        top = zip(chosen.top_tokens[place, :count].tolist(), chosen.top_chances[place, :count].tolist(), strict=True)
-        return float(chosen.chances[place]), tuple(pair for pair in top if pair[0] >= 0)
+        top = zip(chosen.top_tokens[place, :count].tolist(), chosen.top_logprobs[place, :count].tolist(), strict=True)
+        return float(chosen.logprobs[place]), tuple(pair for pair in top if pair[0] >= 0)
 
     def _is_end(self, sequence: Sequence, token: int) -> bool:
         if token in sequence.sampling.stop_tokens:

@@ -82,15 +82,18 @@ class Scheduler:
         self._fit_drafts(sequence)
         return True
 
+    def has_room(self, sequence: Sequence, tokens: int) -> bool:
+        """Whether there are pages for so many tokens of a sequence, at nobody's expense."""
+        wanted = self._pages_for(tokens) - len(sequence.pages)
+        if wanted <= 0:
+            return True
+        taken = self.pool.take(wanted) if wanted <= self.pool.available - len(self.running) else None
+        sequence.pages += taken or []
+        return taken is not None
+
     def _fit_drafts(self, sequence: Sequence) -> None:
         """Guesses have pages only where there are some to spare."""
-        wanted = self._pages_for(len(sequence.ids) + len(sequence.drafts)) - len(sequence.pages)
-        if wanted <= 0:
-            return
-        taken = self.pool.take(wanted) if wanted <= self.pool.available - len(self.running) else None
-        if taken is not None:
-            sequence.pages += taken
-        else:
+        if not self.has_room(sequence, len(sequence.ids) + len(sequence.drafts)):
             del sequence.drafts[len(sequence.pages) * self.pool.page_size - len(sequence.ids) :]
 
     def _set_back(self, sequence: Sequence) -> None:

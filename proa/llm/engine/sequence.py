@@ -84,7 +84,7 @@ class Sequence:
         return tokens, values
 
     def add(
-        self, token: int, chance: float | None, top: tuple[tuple[int, float], ...], is_end: bool, ends: bool
+        self, token: int, logprob: float | None, top: tuple[tuple[int, float], ...], is_end: bool, ends: bool
     ) -> bool:
         """Appends a token and streams it; True when the answer is complete. `is_end`: it is no text but says that the answer
         ends; `ends`: nothing may follow it."""
@@ -95,7 +95,7 @@ class Sequence:
             finish = "length"
         if finish is not None:
             text += self._rest()
-        self.stream.put(Piece(token, text, chance, top, finish))
+        self.stream.put(Piece(token, text, logprob, top, finish))
         return finish is not None
 
     def _rest(self) -> str:

@@ -19,10 +19,12 @@ from ...eager.modes import no_grad
 from ...eager.tensor import Tensor, tensor_from_data
 from ...graph.capture import capture
 from ...ops.generation.choosing import likeliest_tokens, token_scores
+from ...ops.math.ternary import where
 from ..model import CausalLM
 from .adapters import Adapters
 from .cache import Paged
-from .choices import Choices, Chosen, Spec, run_graph
+from .choices import Choices, Chosen, Spec, Started, run_graph
+from .ggml import PagedAsGgml
 
 
 class Shape(NamedTuple):
@@ -39,9 +41,10 @@ class Steps:
     """The programs of one model over one set of pools."""
 
     def __init__(
-        self, model: CausalLM, pools: list[Tensor], per_layer: int, choices: Choices, adapters: Adapters | None = None
-    ) -> None:
-        self.model, self.pools, self.per_layer = model, pools, per_layer
+        self, model: CausalLM, pools: list[Tensor], per_layer: int, choices: Choices, adapters: Adapters | None = None,
+        arithmetic: str = "",
+    ) -> None:  # fmt: skip
+        self.model, self.pools, self.per_layer, self.arithmetic = model, pools, per_layer, arithmetic
         self.choices, self.adapters = choices, adapters
         self._graphs: dict[Shape, Any] = {}
         self._lock = new_lock()
@@ -68,45 +71,60 @@ class Steps:
             with self._lock, no_grad():
                 # One array for all numbers: on a GPU each one that goes there costs as much as a layer of a small model.
                 numbers = Spec("numbers", (self._room(shape),), np.dtype("int32"))
+                before = Spec("before", (self.choices.room,), np.dtype("int32"))
                 pools = [Spec(f"pool{n}", t._aval.shape, t._aval.dtype) for n, t in enumerate(self.pools)]
                 graph = capture(
-                    self._step, [numbers, *pools], name="step",
-                    build=lambda tensors: self._step(_apart(self.specs(shape), tensors[0]), tensors[1:]),
+                    self._step, [numbers, before, *pools], name="step",
+                    build=lambda tensors: self._step(_apart(self.specs(shape), tensors[0]), tensors[1], tensors[2:]),
                 )  # fmt: skip
-                graph.donated = tuple(range(1, 1 + len(pools)))
+                graph.donated = tuple(range(2, 2 + len(pools)))
                 found = self._graphs[shape] = graph
         return found
 
     def _room(self, shape: Shape) -> int:
         return sum(int(np.prod(spec.shape)) for spec in self.specs(shape))
 
-    def _step(self, given: dict[str, Tensor], pools: Sequence[Tensor]) -> Any:
-        attend = Paged(pools, given["tables"], given["slots"], given["positions"], self.per_layer)
+    def _step(self, given: dict[str, Tensor], before: Tensor, pools: Sequence[Tensor]) -> Any:
+        kind = PagedAsGgml if self.arithmetic == "ggml" else Paged
+        attend = kind(pools, given["tables"], given["slots"], given["positions"], self.per_layer)
+        ids = _with_chosen(given["ids"], before)
         with nullcontext() if self.adapters is None else self.adapters.in_place(given["adapters"]):
-            hidden: Any = self.model.hidden(given["ids"], given["positions"], attend)
+            hidden: Any = self.model.hidden(ids, given["positions"], attend)
         rows = hidden.reshape([-1, hidden._aval.shape[-1]])
         if "targets" not in given:
             logits: Any = self.model.logits(rows.index_select(given["places"]))
-            return [likeliest_tokens(logits), logits, None, *attend.pools]
+            return [self.choices.filled_up(likeliest_tokens(logits)), logits, None, *attend.pools]
         everywhere: Any = self.model.logits(rows)
         logits = everywhere.index_select(given["places"])
         scores = token_scores(everywhere, given["targets"].reshape([-1]))
-        return [likeliest_tokens(logits), logits, scores, *attend.pools]
+        return [self.choices.filled_up(likeliest_tokens(logits)), logits, scores, *attend.pools]
 
     def run(self, shape: Shape, given: dict[str, np.ndarray]) -> Chosen:
-        """Runs a step. What is not given is zeros: tokens that nobody looks at, written to nobody's page."""
+        """Runs a step and waits for what it chose."""
+        return self.start(shape, given).read()
+
+    def start(self, shape: Shape, given: dict[str, np.ndarray], before: Tensor | None = None) -> Started:
+        """Starts a step. What is not given is zeros: tokens that nobody looks at, written to nobody's page. An id of -1 - n
+        is the token that a step chose at its place n: `before` are that step's tokens, which nobody need have read."""
         graph = self.program(shape)
         numbers, end = np.zeros(self._room(shape), np.int32), 0
         for spec in self.specs(shape):
             begin, end = end, end + int(np.prod(spec.shape))
             if spec.name in given:
                 numbers[begin:end] = given[spec.name].reshape(-1)
-        inputs = [tensor_from_data(numbers), *self.pools]
-        tokens, logits, scores, *pools = run_graph(graph, inputs, self.choices.exact)
+        inputs = [tensor_from_data(numbers), self.choices.nothing if before is None else before, *self.pools]
+        tokens, logits, scores, *pools = run_graph(graph, inputs, self.arithmetic)
         self.pools[:] = pools
         uses_more = "uses" in given and given["uses"].any()
-        chosen = self.choices.run(logits, given) if uses_more else Chosen(np.asarray(tokens._data()))
-        return chosen if scores is None else chosen._replace(scores=np.asarray(scores._data()))
+        return Started(self.choices.run(logits, given) if uses_more else (tokens,), scores)
+
+
+def _with_chosen(ids: Any, before: Any) -> Any:
+    """Ids of rows with one token, those below zero replaced by tokens that the step before chose."""
+    if ids._aval.shape[1] != 1:
+        return ids
+    chosen = before.index_select((-1 - ids).clip(min=0).reshape([-1]))
+    return where(ids < 0, chosen.reshape(ids.shape), ids)
 
 
 def _apart(specs: list[Spec], numbers: Any) -> dict[str, Tensor]:

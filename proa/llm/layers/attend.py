@@ -7,6 +7,7 @@ more such class. Shapes: query `[batch, length, heads, size]`, key and value `[b
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from ...ops.basic import cast_to, full_of, transpose_to
 from ...ops.linear.linalg import matmul
 from ...ops.math.ternary import where as choose_by
 from ...ops.shape.joining import concat_along
+from ..config import Rope
+from .position import Angles
 
 _LOWEST = float(np.finfo(np.float32).min / 2)
 
@@ -29,9 +32,17 @@ class Attend:
         """Where the tokens of this step stand, `[batch or 1, length]`; used when the caller names no positions."""
         return tensor_from_data(np.arange(length, dtype=np.int64)[None])
 
+    def angles(self, rope: Rope, positions: Tensor) -> Angles:
+        """What turns queries and keys by their positions."""
+        return Angles(rope, positions)
+
     def key_positions(self, length: int) -> Tensor:
         """Where the keys stand that a step of this length meets, `[1, keys]`."""
         return tensor_from_data(np.arange(length, dtype=np.int64)[None])
+
+    def moved(self, move: Callable[[Tensor], Tensor]) -> Attend:
+        """The same for layers on other devices: what it holds goes through `move`."""
+        return self
 
     def __call__(
         self, layer: int, query: Tensor, key: Tensor, value: Tensor, *, scale: float, window: int | None = None,
@@ -95,6 +106,9 @@ class Causal(Attend):
     def __init__(self, segments: Tensor | None = None) -> None:
         self.segments = segments
         self._masks: dict[Any, Tensor] = {}
+
+    def moved(self, move: Callable[[Tensor], Tensor]) -> Causal:
+        return self if self.segments is None else Causal(move(self.segments))
 
     def positions(self, batch: int, length: int) -> Tensor:
         if self.segments is None:

@@ -7,6 +7,8 @@ order (pages, packed sequences) without a table as long as the longest context.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -67,6 +69,12 @@ class Angles:
         self.cosine, self.sine = angles.cos(), angles.sin()
         if rope.magnitude != 1.0:
             self.cosine, self.sine = self.cosine * rope.magnitude, self.sine * rope.magnitude
+
+    def moved(self, move: Callable[[Tensor], Tensor]) -> Angles:
+        """The same for layers on other devices."""
+        found = copy(self)
+        found.cosine, found.sine = move(self.cosine), move(self.sine)
+        return found
 
     def turn(self, x: Tensor) -> Tensor:
         """Queries or keys `[batch, length, heads, size]`, turned; elements behind `dims` stay."""

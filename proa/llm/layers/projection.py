@@ -1,8 +1,8 @@
 """A product with a weight, the one class for all of them: quantisation and adapters are put in here, not into layers.
 
 The weight is `[in_features, out_features]`, as in `nn.Linear`. `store(storage)` puts another layer in its place, whose
-`forward(x)` is the product and whose `dense()` gives the weight back. `adapter`, a layer, adds its own `forward(x)`: LoRA is
-`adapter = two factors`.
+`forward(x)` is the product and whose `dense()` gives the weight back. `product` is how a float weight is
+multiplied (`F.linear`). `adapter`, a layer, adds its own `forward(x)`: LoRA is `adapter = two factors`.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ class Projection(Layer):
         self.weight = self.create_parameter([in_features, out_features], default_initializer=Normal(0.0, deviation))
         self.bias = self.create_parameter([out_features], default_initializer=Constant(0.0)) if bias else None
         self.storage: Any = None
+        self.product: Any = F.linear  # with a float weight; another one computes it in other formats
         self.adapter: Any = None
 
     def forward(self, x: Tensor) -> Tensor:
+        weight: Any = self.weight
         if self.storage is None:
-            out: Any = F.linear(x, self.weight, self.bias)
+            out: Any = self.product(x, weight, self.bias)
         else:
             out = self.storage(x) if self.bias is None else self.storage(x) + self.bias
         return out if self.adapter is None else out + self.adapter(x)

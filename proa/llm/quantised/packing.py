@@ -158,10 +158,9 @@ def packed(blocks: np.ndarray, kind: str) -> Packed:
             f"{blocks.dtype}{list(blocks.shape)}",
         )  # fmt: skip
     outputs = blocks.shape[0]
-    parts = form.parts(_panels(blocks).reshape(-1, PANEL, blocks.shape[1] // form.block, form.block))
-    words, *steps = parts
+    words, scales, minima = form.parts(_panels(blocks).reshape(-1, PANEL, blocks.shape[1] // form.block, form.block))
     inputs = words.shape[-2] * words.shape[-1] * 32 // form.bits
-    return _in_panels(words, *steps, inputs, outputs, form.bits, form.zero)
+    return _in_panels(words, scales, minima, inputs, outputs, form.bits, form.zero)
 
 
 def _panels(rows: np.ndarray) -> np.ndarray:

@@ -82,7 +82,7 @@ def keep_file(model: Any, file: Any) -> set[str]:
         for (layer, _), weight in zip(found, threads.map(pack, [theirs for _, theirs in found]), strict=True):
             if layer is model.embedding:
                 keep_embedding(model, weight)
-            else:
+            elif isinstance(layer, Projection):
                 _store(layer, weight)
     return {theirs for _, theirs in found}
 

@@ -122,8 +122,12 @@ class Routes:
     async def _embedded(self, request: Request, exchange: Exchange) -> Response:
         service = self._service
         wish: EmbeddingWish = await self._wish(request, lambda message: read_embedding(message, _MOST_EMBEDDINGS))
-        served, _ = service.find(wish.model)
+        served, adapter = service.find(wish.model)
         exchange.model = served.name
+        if adapter is not None:
+            raise Problem(
+                f"{adapter} is an adapter, which gives no embeddings; ask {served.name}.", "model", "unsupported"
+            )
         batches = await service.reading(lambda: [served.tokens(given, "input") for given in wish.inputs])
         exchange.num_prompt = sum(map(len, batches))
         vectors = await unless_gone(request, service.embed(served, batches))

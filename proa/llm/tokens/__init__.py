@@ -7,7 +7,7 @@ gguf.py               from the metadata of a GGUF file
 pretokenisers.py      how text is cut before byte pairs are merged, by llama.cpp's names
 building.py           tokenizers made from vocabularies: byte pairs, sentencepiece's two, word pieces
 sentencepiece.py      what a sentencepiece model file holds
-chat.py, sandbox.py   conversations as text by a model's template, which may do little and take little
+chat.py, sandbox/     conversations as text by a model's template, which may do little and take little
 
 The work is done by the `tokenizers` package (extra `llm`), imported when the first tokenizer is made.
 """

@@ -26,15 +26,20 @@ class NextToken:
 
     def __init__(self, model: Any, logit_bytes: int) -> None:
         self.model, self.logit_bytes = model, logit_bytes
+        self.spread: Any = None  # where batches lie, on several devices
 
     def losses(self, batch: Batch) -> Any:
         """For each position, float32 [rows, length]."""
         ids, labels, positions, segments = (
             tensor_from_data(array) for array in (batch.ids, batch.labels, batch.positions, batch.segments)
         )
+        if self.spread is not None:
+            ids, positions, segments = map(self.spread.at_entrance, (ids, positions, segments))
         # A document that stands alone needs no mask: what is behind its end is not looked at.
         attend = Causal(segments) if batch.is_packed else Causal()
         hidden = self.model.hidden(ids, positions, attend)
+        if self.spread is not None:
+            hidden, labels = self.spread.at_head(hidden, labels)
         return token_losses(self.model, hidden, labels, self.logit_bytes)
 
     def total(self, batch: Batch) -> Any:
@@ -88,7 +93,7 @@ class Preferred(NextToken):
             else:
                 assert self._reference is not None
                 with self._reference():
-                    before = self._answers(NextToken(self.model, self.logit_bytes), batch)
+                    before = self._answers(self, batch)
         loss, _ = preference_loss(chosen, rejected, *before, self.settings.beta, self.settings.smoothing)
         return loss * float(len(batch.ids) // 2)
 

@@ -24,6 +24,7 @@ from ..loading import load, read_config, save
 from ..quantised import quantise
 from .adapter_files import replace_folder
 from .documents import found_files, is_token_file, pack
+from .float8 import check_float8
 from .lora import Adapter
 from .objectives import NextToken, PairRows, Preferred
 from .rows import Rows, StreamRows, WholeRows
@@ -53,6 +54,7 @@ def train(settings: Settings, stream: Any = None) -> Trainer:
 
 def make_trainer(settings: Settings, stream: Any = None) -> Trainer:
     """The trainer that settings describe, before its first step."""
+    check_float8(settings.float8)
     init_parallel_env()  # of a job of several processes; otherwise there is nobody to meet
     os.makedirs(settings.output, exist_ok=True)
     rows = _rows(settings, settings.data.train, "train")

@@ -75,6 +75,17 @@ class Lora:
 
 
 @dataclass(frozen=True)
+class Parallel:
+    """How many devices share what; together their product. `dist.parallelize` does it."""
+
+    data: int = _at_least(1, 1)  # parts of the batch
+    tensor: int = _at_least(1, 1)  # devices that share each layer
+    pipeline: int = _at_least(1, 1)  # stages; forward passes of a step (`accumulate`) go through them in turn
+    # What is cut over the data's devices: 1: the optimiser's states, 2: gradients too, 3: weights too.
+    sharding: int = field(default=0, metadata={"minimum": 0, "maximum": 3})
+
+
+@dataclass(frozen=True)
 class Preference:
     """Direct preference optimisation."""
 
@@ -103,6 +114,8 @@ class Settings:
     batch: int = _at_least(1, 8)  # rows in a forward pass (of each process)
     accumulate: int = _at_least(1, 1)  # forward passes in a step
     precision: Literal["float32", "bfloat16", "mixed"] = "float32"  # mixed: bfloat16 with float32 masters
+    # Products of projections in 8 bits; "emulated": the same numbers on any device, slowly.
+    float8: Literal["none", "products", "emulated"] = "none"
     memory: str | None = None  # such as "20GB": a step that needs more computes activations twice
     logit_mb: int = _at_least(1, 64)  # how much of the logits exists at once, in MiB
     seed: int = _at_least(0, 0)
@@ -117,6 +130,7 @@ class Settings:
     optimizer: OptimizerSettings = field(default_factory=OptimizerSettings)
     schedule: Schedule = field(default_factory=Schedule)
     lora: Lora | None = None
+    parallel: Parallel | None = None
     preference: Preference = field(default_factory=Preference)
     checkpoints: Checkpoints = field(default_factory=Checkpoints)
 
@@ -144,9 +158,24 @@ def settings_from(values: Any) -> Settings:
         )  # fmt: skip
     if settings.scratch and settings.lora is not None:
         raise value_error(WHERE, "an adapter on random weights learns nothing", "scratch and lora", "leave one out")
+    if settings.parallel is not None:
+        _check_parallel(settings, settings.parallel)
     if not settings.steps and not settings.epochs:
         raise value_error(WHERE, "steps or epochs must be positive", "0 and 0")
     return settings
+
+
+def _check_parallel(settings: Settings, parallel: Parallel) -> None:
+    if settings.batch % parallel.data:
+        raise value_error(
+            WHERE, "batch must be a multiple of parallel.data", f"batch {settings.batch}, data {parallel.data}"
+        )
+    if settings.quantised != "none":
+        raise value_error(WHERE, "quantised weights lie on one device", f"quantised: {settings.quantised} and parallel",
+                          "leave one out")  # fmt: skip
+    if settings.task == "preference" and settings.lora is None:
+        raise value_error(WHERE, "preferences on several devices need an adapter: the reference is the model without it",
+                          "parallel and no lora", "add a section lora, or take parallel away")  # fmt: skip
 
 
 def _parsed(name: str) -> Any:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -27,12 +28,14 @@ from ...framework import memory_budget
 from ...nn import ClipGradByGlobalNorm
 from ...optimizer import AdamW
 from .average import Average
+from .float8 import use_float8
 from .lora import Adapter
 from .objectives import NextToken, mean_loss
 from .records import Records
 from .rows import Batch, Rows, batches_of
 from .schedule import factor_at
 from .settings import Settings
+from .spread import Spread
 from .state import State, last_checkpoint
 
 _DETERMINISTIC = "FLAGS_cpu_deterministic"
@@ -51,10 +54,15 @@ class Trainer:
         _check_vocabulary(model, rows)
         self.objective = objective or NextToken(model, settings.logit_mb << 20)
         self.parameters = adapter.parameters() if adapter else _trained(model)
+        self.num_float8 = use_float8(model, settings.float8)
         self.rank, self.world = get_rank(), get_world_size()
         self._parallel = DataParallel(model) if self.world > 1 else None
+        self._depth = 1  # forward passes under way; in a pipeline as many as there are stages
         self.steps = settings.steps or self._steps_of(settings.epochs)
         self.optimizer = self._optimizer()
+        if settings.parallel is not None:
+            self.objective.spread = spread = Spread(model, self.optimizer, settings.parallel)
+            self.optimizer, self._depth = spread.optimizer, spread.depth
         decay = settings.optimizer.average
         self.average = Average(self.parameters, decay) if decay else None
         self.step = 0
@@ -82,9 +90,10 @@ class Trainer:
     def _about(self) -> dict[str, Any]:
         """What must be the same for a checkpoint to be this training's."""
         s, rows = self.settings, self.rows
+        eighth = "" if s.float8 == "none" else " in float8"
         return {
             "task": s.task, "rows": [len(rows), rows.length, rows.file.num_tokens], "seed": [s.seed, s.data.seed],
-            "batch": [s.batch, s.accumulate, self.world], "precision": s.precision,
+            "batch": [s.batch, s.accumulate, self.world], "precision": s.precision + eighth,
         }  # fmt: skip
 
     @property
@@ -126,9 +135,9 @@ class Trainer:
         rate = settings.optimizer.learning_rate * factor_at(settings.schedule, self.steps, self.step)
         self.optimizer.set_lr(rate)
         loss: Any = None
-        for number, batch in enumerate(batches):
-            # Gradients of processes are averaged: each divides by its share of what the whole step counts.
-            part = self.objective.total(batch) / (count / self.world)
+        # Gradients of processes are averaged: each divides by its share of what the whole step counts.
+        parts = (self.objective.total(batch) / (count / self.world) for batch in batches)
+        for number, part in enumerate(_ahead(parts, self._depth)):
             with self._exchange(number == len(batches) - 1):
                 part.backward()
             with no_grad():
@@ -182,6 +191,16 @@ class Trainer:
         finally:
             if was_training:
                 self.model.train()
+
+
+def _ahead(parts: Iterator[Any], depth: int) -> Iterator[Any]:
+    """The same in the same order, `depth` of them made before the first is given (one forward, one backward in turn)."""
+    made: deque[Any] = deque()
+    for part in parts:
+        made.append(part)
+        if len(made) == depth:
+            yield made.popleft()
+    yield from made
 
 
 @contextmanager

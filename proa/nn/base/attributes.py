@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from ...ir.recorder import LOCAL
 from ...ops.basic import creation_shape
 from ..initializer import Initializer, default_initializer, drawing
 from .lazy_init import is_lazy, make_late
+
+if TYPE_CHECKING:
+    from ...optimizer.regularizer import WeightDecay
 
 
 class ParamAttr:
@@ -44,7 +47,7 @@ class ParamAttr:
         name: str | None = None,
         initializer: Initializer | None = None,
         learning_rate: float = 1.0,
-        regularizer: Any = None,
+        regularizer: WeightDecay | None = None,
         trainable: bool = True,
         do_model_average: bool = True,
         need_clip: bool = True,

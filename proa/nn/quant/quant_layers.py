@@ -75,7 +75,7 @@ class FakeQuantAbsMax(Layer):
         else:
             self._scale = None
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         """The rounded tensor.
 
         Examples:
@@ -128,7 +128,7 @@ class FakeQuantChannelWiseAbsMax(Layer):
         self._quant_bits, self._quant_axis, self._channel_num = quant_bits, quant_axis, channel_num
         self.register_buffer("_scale", _state(0.0, int(channel_num or 1)))
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         """The rounded weight.
 
         Examples:
@@ -191,7 +191,7 @@ class FakeQuantMovingAverageAbsMax(_MovingAverage):
         super().__init__(moving_rate)
         self._quant_bits = quant_bits
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         """The rounded tensor; while training the average takes its largest absolute value in.
 
         Examples:
@@ -226,7 +226,7 @@ class MovingAverageAbsMaxScale(_MovingAverage):
     ) -> None:
         super().__init__(moving_rate)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         """The input itself.
 
         Examples:
@@ -258,7 +258,7 @@ class _Quantized(Layer):
 
     def __init__(
         self,
-        layer: Any,
+        layer: Layer,
         weight_bits: int = 8,
         activation_bits: int = 8,
         moving_rate: float = 0.9,
@@ -381,7 +381,7 @@ class QuantizedConv2DTranspose(_Quantized):
 
     _axis = 1
 
-    def forward(self, input: Any, output_size: SizesLike | None = None) -> Any:
+    def forward(self, input: Tensor, output_size: SizesLike | None = None) -> Any:
         """The transposed convolution of the rounded input.
 
         Args:
@@ -417,7 +417,7 @@ class QuantizedMatmul(Layer):
 
     def __init__(
         self,
-        layer: Any = None,
+        layer: Layer | None = None,
         weight_bits: int = 8,
         activation_bits: int = 8,
         moving_rate: float = 0.9,
@@ -436,7 +436,7 @@ class QuantizedMatmul(Layer):
         )  # fmt: skip
 
     def forward(
-        self, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None
+        self, x: Tensor, y: Tensor, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None
     ) -> Any:
         """The product of the rounded tensors.
 
@@ -473,14 +473,14 @@ class MAOutputScaleLayer(Layer):
 
     def __init__(
         self,
-        layer: Any = None,
+        layer: Layer | None = None,
         moving_rate: float = 0.9,
         name: str | None = None,
         dtype: str = "float32",
         reduce_type: str | None = None,
     ) -> None:
         super().__init__()
-        self._layer = layer
+        self._layer: Any = layer
         self._ma_output_scale = MovingAverageAbsMaxScale(name, moving_rate, dtype)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
@@ -515,7 +515,7 @@ class FakeQuantMAOutputScaleLayer(Layer):
 
     def __init__(
         self,
-        layer: Any,
+        layer: Layer,
         weight_bits: int = 8,
         activation_bits: int = 8,
         moving_rate: float = 0.9,

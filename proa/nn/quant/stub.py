@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..layer import Layer
+
+if TYPE_CHECKING:
+    from ...eager.tensor import Tensor
 
 
 class Stub(Layer):
@@ -22,7 +25,7 @@ class Stub(Layer):
         super().__init__()
         self._observer = observer
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         """The input itself.
 
         Examples:

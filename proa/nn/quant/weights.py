@@ -12,6 +12,7 @@ import numpy as np
 
 from ...core.dtype import to_numpy_dtype
 from ...core.errors import value_error
+from ...eager.annotations import DTypeLike
 from ...eager.tensor import Tensor, tensor_from_data
 from ...ir.recorder import LOCAL
 from ...ops.arguments import require_tensor
@@ -85,7 +86,7 @@ def _byte(value: int, like: Tensor) -> Tensor:
 
 
 def weight_dequantize(
-    x: Tensor, scale: Tensor, algo: str = "weight_only_int8", out_dtype: Any = "float16", group_size: int = -1
+    x: Tensor, scale: Tensor, algo: str = "weight_only_int8", out_dtype: DTypeLike = "float16", group_size: int = -1
 ) -> Tensor:
     """The weight [in, out] that `weight_quantize` was given, up to rounding.
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import contextlib
 from collections import namedtuple
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from ...ops.basic import cast_to, full_of
 from ...ops.neural.softmax import log_softmax_along
 from .. import functional as F
 from .stacks import _mapped, _stack, _swapped
+
+if TYPE_CHECKING:
+    from ..layer import Layer
 
 _INT64 = np.dtype("int64")
 _FAR_BELOW = -1e9
@@ -69,12 +73,12 @@ class BeamSearchDecoder(Decoder):
 
     def __init__(
         self,
-        cell: Any,
+        cell: Layer,
         start_token: int,
         end_token: int,
         beam_size: int,
-        embedding_fn: Any = None,
-        output_fn: Any = None,
+        embedding_fn: Callable[..., Any] | None = None,
+        output_fn: Callable[..., Any] | None = None,
     ) -> None:
         if beam_size < 1:
             raise value_error("BeamSearchDecoder", "beam_size must be positive", f"beam_size: {beam_size}")
@@ -138,7 +142,7 @@ class BeamSearchDecoder(Decoder):
             inputs = self.embedding_fn(inputs)
         return inputs, self.StateWrapper(states, scores, finished, lengths), finished
 
-    def step(self, time: Any, inputs: Any, states: Any, **kwargs: Any) -> tuple[Any, Any, Any, Any]:
+    def step(self, time: int | Tensor, inputs: Any, states: Any, **kwargs: Any) -> tuple[Any, Any, Any, Any]:
         """One step of the search.
 
         Args:

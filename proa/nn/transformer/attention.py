@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import failed_check
+from ...eager.annotations import AttrLike
 from ...eager.tensor import Tensor
 from ...ops.basic import cast_to, full_of, transpose_to
 from ...ops.neural.attention import attend
@@ -58,8 +59,8 @@ class MultiHeadAttention(Layer):
         kdim: int | None = None,
         vdim: int | None = None,
         need_weights: bool = False,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: AttrLike | None = None,
+        bias_attr: AttrLike | None = None,
     ) -> None:
         super().__init__()
         embed_dim, num_heads = whole_sizes(self, embed_dim=embed_dim, num_heads=num_heads)

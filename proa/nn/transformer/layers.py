@@ -13,10 +13,11 @@ from ...eager.tensor import Tensor, tensor_from_data
 from .. import functional as F
 from ..base.attributes import ParamAttr
 from ..base.sizes import whole_sizes
-from ..common import Dropout, Linear
+from ..common import Linear
 from ..container import LayerList
+from ..dropout import Dropout
 from ..layer import Layer
-from ..norm import LayerNorm
+from ..normalization.layers import LayerNorm
 from .attention import MultiHeadAttention, additive_mask
 
 
@@ -100,7 +101,7 @@ class TransformerEncoderLayer(Layer):
         self.dropout2 = Dropout(dropout)
         self.activation = getattr(F, activation)
 
-    def forward(self, src: Any, src_mask: Tensor | None = None, cache: Any = None) -> Any:
+    def forward(self, src: Tensor, src_mask: Tensor | None = None, cache: Any = None) -> Any:
         """The layer's result, and the new cache where one is given.
 
         Args:
@@ -164,7 +165,7 @@ class TransformerEncoder(Layer):
         self.layers = _repeated(encoder_layer, num_layers)
         self.num_layers, self.norm = num_layers, norm
 
-    def forward(self, src: Any, src_mask: Tensor | None = None, cache: Any = None) -> Any:
+    def forward(self, src: Tensor, src_mask: Tensor | None = None, cache: Any = None) -> Any:
         """The result of the last layer, and the new caches where caches are given.
 
         Args:
@@ -264,7 +265,7 @@ class TransformerDecoderLayer(Layer):
 
     def forward(
         self,
-        tgt: Any,
+        tgt: Tensor,
         memory: Tensor,
         tgt_mask: Tensor | None = None,
         memory_mask: Tensor | None = None,
@@ -352,7 +353,7 @@ class TransformerDecoder(Layer):
 
     def forward(
         self,
-        tgt: Any,
+        tgt: Tensor,
         memory: Tensor,
         tgt_mask: Tensor | None = None,
         memory_mask: Tensor | None = None,
@@ -479,8 +480,8 @@ class Transformer(Layer):
 
     def forward(
         self,
-        src: Any,
-        tgt: Any,
+        src: Tensor,
+        tgt: Tensor,
         src_mask: Tensor | None = None,
         tgt_mask: Tensor | None = None,
         memory_mask: Tensor | None = None,

@@ -21,7 +21,7 @@ def _with_grads(parameters: Any) -> list[Any]:
 
 
 def clip_grad_norm_(
-    parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
+    parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
 ) -> Tensor:
     """Scales all gradients together, in place, so that their joint norm is at most `max_norm`.
 
@@ -69,7 +69,7 @@ def clip_grad_norm_(
         return total
 
 
-def clip_grad_value_(parameters: Any, clip_value: float) -> None:
+def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
     """Cuts every element of the gradients to [-clip_value, clip_value], in place.
 
     Args:

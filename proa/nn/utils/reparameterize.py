@@ -13,9 +13,9 @@ from ...eager.views import replace_value
 from ...ops.linear.linalg import matmul
 from ..common import Linear
 from ..conv import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
-from ..distance_dropout_norm import as_matrix, power_iteration
 from ..initializer import Normal
 from ..layer import Layer
+from ..normalization.spectral import as_matrix, power_iteration
 
 
 def _new_parameter(value: Tensor, like: Any) -> Parameter:

@@ -82,12 +82,12 @@ def multinomial(b: Builder, c: Call) -> Made:
     """The largest of log(p) + noise is category i with probability p(i); the k largest are drawn without replacement."""
     x = c.operands[0]
     count, replacement = c.attributes
-    chances = b.same("Log", x)
+    log_probabilities = b.same("Log", x)
     if not replacement:
-        noisy = b.binary("Add", chances, _noise(b, x.sizes, x.dtype))
+        noisy = b.binary("Add", log_probabilities, _noise(b, x.sizes, x.dtype))
         return b.cast(top(b, noisy, count, x.ndim - 1, True)[1], c.dtype)
     sizes = (*x.sizes[:-1], count, x.sizes[-1])
-    noisy = b.binary("Add", b.reshape(chances, (*x.sizes[:-1], 1, x.sizes[-1])), _noise(b, sizes, x.dtype))
+    noisy = b.binary("Add", b.reshape(log_probabilities, (*x.sizes[:-1], 1, x.sizes[-1])), _noise(b, sizes, x.dtype))
     return b.cast(b.emit("ArgMax", [noisy], ("int64", sizes[:-1]), axis=len(sizes) - 1, keepdims=0), c.dtype)
 
 

@@ -65,7 +65,12 @@ no_counterpart(
 )  # fmt: skip
 no_counterpart(
     "the steps of a generation engine write into its pools; the model itself can be written",
-    "choose_tokens", "likeliest_tokens", "page_levels", "paged_attention", "token_scores", "write_pages",
+    "choose_tokens", "likeliest_tokens", "page_levels", "paged_attention", "token_scores", "turn_by_positions",
+    "write_pages",
+)  # fmt: skip
+no_counterpart(
+    "products in 8 bits are a way of training; the model is written with its own products",
+    "float8_product",
 )  # fmt: skip
 no_counterpart(
     "weights in the blocks of language models run here; what is written elsewhere are their floats",

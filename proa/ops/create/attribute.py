@@ -15,7 +15,7 @@ import numpy as np
 from ...core.dtype import DType, to_numpy_dtype
 from ...core.errors import failed_check, runtime_error, type_error, value_error
 from ...core.place import CPU, Place, make_place, parse_place
-from ...eager.annotations import DeviceLike, DTypeLike, SizesLike, TensorLike
+from ...eager.annotations import DeviceLike, DTypeLike, Number, SizesLike, TensorLike
 from ...eager.attaching import attach
 from ...eager.moving import moved
 from ...eager.tensor import Tensor, alias, tensor_from_data
@@ -278,7 +278,7 @@ attach(
 
 
 @method
-def set_value(self: Tensor, value: Any) -> None:
+def set_value(self: Tensor, value: TensorLike) -> None:
     """Gives the tensor other numbers of the same shape and type. Neither its history nor its version changes.
 
     Args:
@@ -479,7 +479,7 @@ def new_empty(
 def new_full(
     self: Tensor,
     size: SizesLike,
-    fill_value: Any,
+    fill_value: Number | complex | bool,
     *,
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,

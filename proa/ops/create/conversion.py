@@ -14,7 +14,7 @@ from ...core.errors import type_error, value_error
 from ...core.place import parse_place
 from ...core.printing import set_printoptions
 from ...core.size import Size
-from ...eager.annotations import DeviceLike, DTypeLike
+from ...eager.annotations import DeviceLike, DTypeLike, TensorLike
 from ...eager.declare import PUBLIC, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, jax_value, tensor_from_data
@@ -33,7 +33,7 @@ def _reference_copy(data: Any, dtype: Any = None) -> Any:
 @samples(*_COPIES, reference=_reference_copy, gradient=False, why="a copy outside the graph")
 @public()
 def as_tensor(
-    data: Any,
+    data: TensorLike,
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
@@ -58,7 +58,7 @@ def as_tensor(
 @samples(*_COPIES, reference=_reference_copy, gradient=False, why="a copy outside the graph")
 @public()
 def asarray(
-    obj: Any,
+    obj: TensorLike,
     *,
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,

@@ -16,7 +16,7 @@ from ...core.place import parse_place
 from ...core.symbols import is_symbolic, plain
 from ...core.tracebacks import trim
 from ...eager import series
-from ...eager.annotations import DeviceLike, DTypeLike, ShapeLike, TensorLike
+from ...eager.annotations import DeviceLike, DTypeLike, Number, ShapeLike, TensorLike
 from ...eager.declare import op, public
 from ...eager.infer import same
 from ...eager.modes import no_grad
@@ -47,7 +47,7 @@ def _reference_data(data: Any, dtype: Any = None, stop_gradient: bool = True) ->
 )
 @public()
 def to_tensor(
-    data: Any, dtype: DTypeLike | None = None, place: DeviceLike | None = None, stop_gradient: bool = True
+    data: TensorLike, dtype: DTypeLike | None = None, place: DeviceLike | None = None, stop_gradient: bool = True
 ) -> Tensor:
     """A new tensor with a copy of `data`.
 
@@ -94,7 +94,7 @@ def to_tensor(
 @samples(*_DATA, S([1, 2], dtype="float64"), reference=_reference_data, gradient=False, why="a copy outside the graph")
 @public()
 def tensor(
-    data: Any,
+    data: TensorLike,
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
@@ -235,7 +235,7 @@ def real_of(where: str, name: str, value: Any) -> float:
 @public(aliases="shape=size")
 def full(
     shape: ShapeLike,
-    fill_value: Any,
+    fill_value: Number | complex | bool,
     dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
@@ -398,7 +398,7 @@ def empty(
 @public(method=True)
 def full_like(
     x: Tensor,
-    fill_value: Any,
+    fill_value: Number | complex | bool,
     dtype: DTypeLike | None = None,
     name: str | None = None,
     *,

@@ -7,6 +7,7 @@ kernels/random_bits.py). What the samples do not say, such as moments, is in tes
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,7 @@ def get_rng_state(device: DeviceLike | None = None) -> list[GeneratorState]:
 
 
 @public()
-def set_rng_state(state_list: Any, device: DeviceLike | None = None) -> None:
+def set_rng_state(state_list: Sequence[Any], device: DeviceLike | None = None) -> None:
     """Continues from a state that `get_rng_state` gave.
 
     Args:
@@ -128,7 +129,7 @@ def get_cuda_rng_state() -> list[GeneratorState]:
 
 
 @public()
-def set_cuda_rng_state(state_list: Any) -> None:
+def set_cuda_rng_state(state_list: Sequence[Any]) -> None:
     """Continues from a state that `get_cuda_rng_state` gave.
 
     Args:
@@ -366,9 +367,9 @@ def gaussian(
 )  # fmt: skip
 @public(aliases="shape=size")
 def normal(
-    mean: Any = 0.0,
-    std: Any = 1.0,
-    shape: Any = None,
+    mean: Number = 0.0,
+    std: Number = 1.0,
+    shape: ShapeLike | None = None,
     name: str | None = None,
     *,
     out: Tensor | None = None,
@@ -389,7 +390,7 @@ def normal(
         paddle.Size([2, 3])
     """
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
-        given = mean if isinstance(mean, Tensor) else std
+        given: Any = mean if isinstance(mean, Tensor) else std
         numbers = normal_of(0.0, 1.0, *draw(), given._aval.shape, _normal_dtype("normal", given._aval.dtype))
         made = numbers * std + mean
     else:
@@ -516,7 +517,11 @@ def integers_from(where: str, low: Any, high: Any, shape: tuple[int, ...], dtype
 )  # fmt: skip
 @public(values=True)
 def randint(
-    low: Any = 0, high: Any = None, shape: ShapeLike = (1,), dtype: DTypeLike | None = None, name: str | None = None
+    low: int | Tensor = 0,
+    high: int | Tensor | None = None,
+    shape: ShapeLike = (1,),
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """Integers drawn uniformly from [low, high), or from [0, low) where `high` is left out.
 
@@ -549,7 +554,11 @@ def randint(
 )  # fmt: skip
 @public(method=True)
 def randint_like(
-    x: Tensor, low: Any = 0, high: Any = None, dtype: DTypeLike | None = None, name: str | None = None
+    x: Tensor,
+    low: int | Tensor = 0,
+    high: int | Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """Integers drawn uniformly from [low, high), in the shape of a tensor.
 

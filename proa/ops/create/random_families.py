@@ -369,12 +369,12 @@ def binomial_of(xp: Any, count: Any, prob: Any, seed: Any, offset: Any) -> Any:
     many = _until_accepted(
         xp, _attempt_binomial, ~small, [xp.where(small, 40.0, count), xp.where(small, 0.4, rarer)], seed, offset
     )
-    chance = xp.where(small, rarer, 0.0)
-    odds = chance / (1.0 - chance)
+    probability = xp.where(small, rarer, 0.0)
+    odds = probability / (1.0 - probability)
     few = _inverted(
         xp,
         _first_fraction(xp, prob.shape, seed, offset),
-        xp.exp(count * xp.log1p(-chance)),
+        xp.exp(count * xp.log1p(-probability)),
         lambda k: xp.maximum(count - k, 0.0) / (k + 1.0) * odds,
     )
     found = xp.minimum(xp.where(small, few, many), count)
@@ -471,7 +471,7 @@ def log_normal_(x: Tensor, mean: Number = 1.0, std: Number = 2.0, name: str | No
     gradient=False, why="fills the tensor with numbers that do not depend on it", random=True,
 )  # fmt: skip
 @public(method=True)
-def cauchy_(x: Tensor, loc: Any = 0, scale: Any = 1, name: str | None = None) -> Tensor:
+def cauchy_(x: Tensor, loc: Number = 0, scale: Number = 1, name: str | None = None) -> Tensor:
     """Fills `x` with numbers from a Cauchy distribution and returns it.
 
     Args:
@@ -494,7 +494,7 @@ def cauchy_(x: Tensor, loc: Any = 0, scale: Any = 1, name: str | None = None) ->
     gradient=False, why="fills the tensor with numbers that do not depend on it", random=True,
 )  # fmt: skip
 @public(method=True)
-def geometric_(x: Tensor, probs: Any, name: str | None = None) -> Tensor:
+def geometric_(x: Tensor, probs: Number, name: str | None = None) -> Tensor:
     """Fills `x` with the numbers of trials up to the first success (1, 2, …) and returns it.
 
     Args:
@@ -511,9 +511,9 @@ def geometric_(x: Tensor, probs: Any, name: str | None = None) -> Tensor:
     if isinstance(probs, Tensor):
         rate = log1p(-cast_to(probs, dtype))
     else:
-        chance = float(real_of("geometric_", "probs", probs))
-        if not 0 < chance <= 1:
-            raise value_error("geometric_", "probs must be above 0 and at most 1", f"probs: {chance}")
-        rate = math.log1p(-chance) if chance < 1 else -math.inf
+        probability = float(real_of("geometric_", "probs", probs))
+        if not 0 < probability <= 1:
+            raise value_error("geometric_", "probs must be above 0 and at most 1", f"probs: {probability}")
+        rate = math.log1p(-probability) if probability < 1 else -math.inf
     trials = ceil(log1p(-fraction) / rate)
     return _filled_with("geometric_", x, cast_to(trials + cast_to(trials < 1.0, dtype), dtype))

@@ -57,7 +57,7 @@ def bernoulli_of(xp: Any, x: Any, seed: Any, offset: Any) -> Any:
     S(A(values=[0.0, 1.0])), random=True,
 )  # fmt: skip
 @public()
-def bernoulli(x: Tensor, p: Any = None, name: str | None = None) -> Tensor:
+def bernoulli(x: Tensor, p: Number | None = None, name: str | None = None) -> Tensor:
     """1 with the probability that `x` has at that place, else 0.
 
     Args:
@@ -268,7 +268,7 @@ def exponential_of(xp: Any, rate: Any, seed: Any, offset: Any, shape: tuple[int,
     gradient=False, why="fills the tensor with numbers that do not depend on it", random=True,
 )  # fmt: skip
 @public(method=True)
-def exponential_(x: Tensor, lam: Any = 1.0, name: str | None = None) -> Tensor:
+def exponential_(x: Tensor, lam: Number = 1.0, name: str | None = None) -> Tensor:
     """Fills `x` with numbers from an exponential distribution and returns it.
 
     Args:
@@ -292,7 +292,7 @@ def exponential_(x: Tensor, lam: Any = 1.0, name: str | None = None) -> Tensor:
     gradient=False, why="fills the tensor with numbers that do not depend on it", random=True,
 )  # fmt: skip
 @public(method=True)
-def bernoulli_(x: Tensor, p: Any = 0.5, name: str | None = None) -> Tensor:
+def bernoulli_(x: Tensor, p: Number = 0.5, name: str | None = None) -> Tensor:
     """Fills `x` with ones, each with probability `p`, and zeros, and returns it.
 
     Args:
@@ -317,7 +317,7 @@ def bernoulli_(x: Tensor, p: Any = 0.5, name: str | None = None) -> Tensor:
     gradient=False, why="fills the tensor with numbers that do not depend on it", random=True,
 )  # fmt: skip
 @public(method=True)
-def random_(x: Tensor, from_: Any = 0, to: Any = None, *, generator: None = None) -> Tensor:
+def random_(x: Tensor, from_: int = 0, to: int | None = None, *, generator: None = None) -> Tensor:
     """Fills `x` with integers drawn uniformly and returns it.
 
     Args:

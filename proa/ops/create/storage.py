@@ -8,7 +8,7 @@ What exists in Paddle for tensors of another nature (selected rows, strings, pro
 from __future__ import annotations
 
 import enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,6 +36,9 @@ from ..shape.manipulation import reshape_
 from ..shape.slicing import read_at
 from ..shape.strided import by_strides
 from .attribute import method
+
+if TYPE_CHECKING:
+    from ...nn.initializer import Initializer
 
 # ---- another storage -----------------------------------------------------------------------------
 
@@ -344,7 +347,7 @@ def create_tensor(dtype: DTypeLike | None, name: str | None = None, persistable:
 
 def create_parameter(
     shape: ShapeLike, dtype: DTypeLike | None, name: str | None = None, attr: Any = None, is_bias: bool = False,
-    default_initializer: Any = None,
+    default_initializer: Initializer | None = None,
 ) -> Any:  # fmt: skip
     """A new parameter; the same as `paddle.create_parameter`.
 

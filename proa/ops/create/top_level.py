@@ -85,7 +85,7 @@ for _name in ("half", "float", "double", "int", "long", "short", "cfloat", "cdou
 
 
 @public()
-def set_default_dtype(d: Any) -> None:
+def set_default_dtype(d: DTypeLike) -> None:
     """Sets the floating type that creation functions and layers use where none is named.
 
     Args:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core.dtype import INT32, INT64, default_float, is_floating, to_numpy_dtype
 from ...core.errors import runtime_error, type_error, value_error
-from ...eager.annotations import DeviceLike, DTypeLike
+from ...eager.annotations import DeviceLike, DTypeLike, Number
 from ...eager.declare import public
 from ...eager.samples import S, samples
 from ...eager.tensor import Tensor, tensor_from_data
@@ -76,7 +76,7 @@ def bartlett_window(
     periodic: bool = True,
     *,
     dtype: DTypeLike = "float32",
-    layout: Any = None,
+    layout: str | None = None,
     device: DeviceLike | None = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
@@ -108,7 +108,7 @@ def blackman_window(
     periodic: bool = True,
     *,
     dtype: DTypeLike = "float32",
-    layout: Any = None,
+    layout: str | None = None,
     device: DeviceLike | None = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
@@ -148,7 +148,7 @@ def hamming_window(
     beta: float = 0.46,
     *,
     dtype: DTypeLike = "float32",
-    layout: Any = None,
+    layout: str | None = None,
     device: DeviceLike | None = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
@@ -181,7 +181,7 @@ def hann_window(
     periodic: bool = True,
     *,
     dtype: DTypeLike = "float32",
-    layout: Any = None,
+    layout: str | None = None,
     device: DeviceLike | None = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
@@ -216,7 +216,7 @@ def kaiser_window(
     beta: float = 12.0,
     *,
     dtype: DTypeLike = "float32",
-    layout: Any = None,
+    layout: str | None = None,
     device: DeviceLike | None = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
@@ -260,9 +260,9 @@ def kaiser_window(
 )
 @public(values=True)
 def range(
-    start: Any = 0,
-    end: Any = None,
-    step: Any = 1,
+    start: Number = 0,
+    end: Number | None = None,
+    step: Number = 1,
     dtype: DTypeLike | None = None,
     *,
     out: Tensor | None = None,

@@ -125,13 +125,13 @@ def choose(
     tokens = _when(xp, uses[3] > 0, lambda: _drawn(xp, changed, best, numbers, limits, uses), lambda: best)
     none = xp.zeros((raw.shape[0],), np.float32)
     total = _when(xp, uses[6] > 0, lambda: _log_total(xp, raw, sums), lambda: none)
-    chances = _when(xp, uses[6] > 0, lambda: _at(xp, raw, tokens) - total, lambda: none)
+    logprobs = _when(xp, uses[6] > 0, lambda: _at(xp, raw, tokens) - total, lambda: none)
     shape = (raw.shape[0], NUM_TOPS)
-    top_tokens, top_chances = _when(
+    top_tokens, top_logprobs = _when(
         xp, uses[7] > 0, lambda: _likeliest(xp, raw, total),
         lambda: (xp.zeros(shape, np.int32), xp.zeros(shape, np.float32)),
     )  # fmt: skip
-    return tokens, chances, top_tokens, top_chances
+    return tokens, logprobs, top_tokens, top_logprobs
 
 
 def _when(xp: Any, condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
@@ -174,8 +174,8 @@ def _likeliest(xp: Any, raw: Any, total: Any) -> Any:
 
         values, tokens = lax.top_k(raw, count)
     missing = ((0, 0), (0, NUM_TOPS - count))
-    chances = xp.pad(values - total[:, None], missing, constant_values=_NOWHERE)
-    return xp.pad(tokens.astype(np.int32), missing, constant_values=-1), chances
+    logprobs = xp.pad(values - total[:, None], missing, constant_values=_NOWHERE)
+    return xp.pad(tokens.astype(np.int32), missing, constant_values=-1), logprobs
 
 
 def _added(xp: Any, base: Any, tokens: Any, values: Any) -> Any:
@@ -221,17 +221,17 @@ def _drawn(xp: Any, changed: Any, best: Any, numbers: Any, limits: Any, uses: An
     """The token that a walk along the probabilities finds; `best` where the temperature is 0."""
     temperature = numbers[:, TEMPERATURE]
     scaled = changed / xp.where(temperature > 0, temperature, np.float32(1.0))[:, None]
-    chances = xp.exp(scaled - xp.max(scaled, axis=1, keepdims=True))  # the likeliest has 1
-    chances = xp.where(chances >= numbers[:, MIN_P, None], chances, np.float32(0.0))
-    chances = _when(xp, uses[4] > 0, lambda: _first_k(xp, chances, limits[:, TOP_K]), lambda: chances)
-    chances = _when(xp, uses[5] > 0, lambda: _first_p(xp, chances, numbers[:, TOP_P]), lambda: chances)
-    return xp.where(temperature > 0, _walk(xp, chances, numbers[:, UNIFORM]), best).astype(np.int32)
+    weights = xp.exp(scaled - xp.max(scaled, axis=1, keepdims=True))  # the likeliest has 1
+    weights = xp.where(weights >= numbers[:, MIN_P, None], weights, np.float32(0.0))
+    weights = _when(xp, uses[4] > 0, lambda: _first_k(xp, weights, limits[:, TOP_K]), lambda: weights)
+    weights = _when(xp, uses[5] > 0, lambda: _first_p(xp, weights, numbers[:, TOP_P]), lambda: weights)
+    return xp.where(temperature > 0, _walk(xp, weights, numbers[:, UNIFORM]), best).astype(np.int32)
 
 
-def _walk(xp: Any, chances: Any, uniform: Any) -> Any:
-    """Where a share `uniform` of all chances has been passed: first over chunks, then inside one."""
-    rows, vocabulary = chances.shape
-    chunks = xp.pad(chances, ((0, 0), (0, -vocabulary % _CHUNK))).reshape(rows, -1, _CHUNK)
+def _walk(xp: Any, weights: Any, uniform: Any) -> Any:
+    """Where a share `uniform` of all weights has been passed: first over chunks, then inside one."""
+    rows, vocabulary = weights.shape
+    chunks = xp.pad(weights, ((0, 0), (0, -vocabulary % _CHUNK))).reshape(rows, -1, _CHUNK)
     sums = xp.cumsum(xp.sum(chunks, axis=2), axis=1)
     goal = uniform * sums[:, -1]
     chunk = _passed(xp, sums, goal)
@@ -248,43 +248,43 @@ def _passed(xp: Any, sums: Any, goal: Any) -> Any:
     return xp.minimum(reached, last)
 
 
-def _first_k(xp: Any, chances: Any, k: Any) -> Any:
+def _first_k(xp: Any, weights: Any, k: Any) -> Any:
     """Chances of the k likeliest (0: of all), and of those that are as likely as the last of them."""
-    count = xp.where(k > 0, xp.minimum(k, chances.shape[1]), chances.shape[1])
+    count = xp.where(k > 0, xp.minimum(k, weights.shape[1]), weights.shape[1])
     if xp is np:
-        limit = np.take_along_axis(-np.sort(-chances, axis=1), count[:, None] - 1, axis=1)
+        limit = np.take_along_axis(-np.sort(-weights, axis=1), count[:, None] - 1, axis=1)
     else:
-        limit = _threshold(xp, chances, lambda kept: xp.sum(kept, axis=1, dtype=np.int32) >= count)
-    return xp.where(chances >= limit, chances, np.float32(0.0))
+        limit = _threshold(xp, weights, lambda kept: xp.sum(kept, axis=1, dtype=np.int32) >= count)
+    return xp.where(weights >= limit, weights, np.float32(0.0))
 
 
-def _first_p(xp: Any, chances: Any, p: Any) -> Any:
+def _first_p(xp: Any, weights: Any, p: Any) -> Any:
     """Chances of the likeliest that together have the share p, and of those as likely as the last of them.
 
     A row with a share of 1 stays as it is, so that it is the same beside rows that have none."""
-    goal = p * xp.sum(chances, axis=1)
+    goal = p * xp.sum(weights, axis=1)
     if xp is np:
-        ordered = -np.sort(-chances, axis=1)
-        last = np.minimum((np.cumsum(ordered, axis=1) < goal[:, None]).sum(axis=1), chances.shape[1] - 1)
+        ordered = -np.sort(-weights, axis=1)
+        last = np.minimum((np.cumsum(ordered, axis=1) < goal[:, None]).sum(axis=1), weights.shape[1] - 1)
         limit = np.take_along_axis(ordered, last[:, None], axis=1)
     else:
-        limit = _threshold(xp, chances, lambda kept: xp.sum(xp.where(kept, chances, 0), axis=1) >= goal)
-    return xp.where((chances >= limit) | (p[:, None] >= 1), chances, np.float32(0.0))
+        limit = _threshold(xp, weights, lambda kept: xp.sum(xp.where(kept, weights, 0), axis=1) >= goal)
+    return xp.where((weights >= limit) | (p[:, None] >= 1), weights, np.float32(0.0))
 
 
-def _threshold(xp: Any, chances: Any, enough: Callable[[Any], Any]) -> Any:
-    """The largest number such that `enough` holds for the chances that reach it; all of them are enough.
+def _threshold(xp: Any, weights: Any, enough: Callable[[Any], Any]) -> Any:
+    """The largest number such that `enough` holds for the weights that reach it; all of them are enough.
 
     Floats that are not negative are ordered as their bits are, so 31 halvings find it exactly. XLA's sort of a vocabulary
     takes ten times as long.
     """
     from jax import lax
 
-    bits = lax.bitcast_convert_type(chances, np.int32)
+    bits = lax.bitcast_convert_type(weights, np.int32)
 
     def step(number: Any, found: Any) -> Any:
         tried = found | (np.int32(1) << (np.int32(30) - number.astype(np.int32)))
         return xp.where(enough(bits >= tried[:, None]), tried, found)
 
-    found = lax.fori_loop(0, 31, step, xp.zeros((chances.shape[0],), np.int32))
+    found = lax.fori_loop(0, 31, step, xp.zeros((weights.shape[0],), np.int32))
     return lax.bitcast_convert_type(found, np.float32)[:, None]

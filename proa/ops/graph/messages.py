@@ -73,7 +73,7 @@ def send_u_recv(
     src_index: Tensor,
     dst_index: Tensor,
     reduce_op: str = "sum",
-    out_size: Any = None,
+    out_size: int | Tensor | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Sends the rows of `x` along edges and pools what arrives at each node.
@@ -147,7 +147,7 @@ def send_ue_recv(
     dst_index: Tensor,
     message_op: str = "add",
     reduce_op: str = "sum",
-    out_size: Any = None,
+    out_size: int | Tensor | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Combines the row at an edge's source with the edge's own row, and pools what arrives at each node.

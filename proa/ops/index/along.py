@@ -15,7 +15,7 @@ from ...core.dtype import is_reduced_precision
 from ...core.errors import value_error
 from ...core.namespaces import can_write
 from ...eager import series
-from ...eager.annotations import AxisLike
+from ...eager.annotations import AxisLike, Number
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes, same
 from ...eager.one_operator import one_operator
@@ -307,7 +307,7 @@ _PLACES = A(2, 2, dtype="int64", values=[[0, 0], [1, 2]])
 def put_along_axis(
     arr: Tensor,
     indices: Tensor,
-    values: Any,
+    values: Number,
     axis: AxisLike | None,
     reduce: str = "assign",
     include_self: bool = True,

@@ -244,7 +244,7 @@ def index_add(
     reference=lambda x, i, axis, value: _reference_index_fill(x, i, axis, value),
 )
 @public(method=True, inplace=True)
-def index_fill(x: Tensor, index: Tensor, axis: AxisLike | None, value: Any, name: str | None = None) -> Tensor:
+def index_fill(x: Tensor, index: Tensor, axis: AxisLike | None, value: Number, name: str | None = None) -> Tensor:
     """A tensor with one number in the slices that `index` names.
 
     Args:

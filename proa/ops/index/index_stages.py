@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core.aval import Aval
+from ...core.aval import Aval, make_aval
 from ...core.errors import value_error
+from ...core.place import CPU
 from ...core.strides import Strides
 from ...eager.declare import op
-from ...eager.tensor import Tensor, tensor_from_data
+from ...eager.tensor import Tensor, tensor_from_data, wrap
 from ...eager.views import register_view
 from ...ir.padding import rules
 from ..basic import full_of, reshape_to
@@ -64,9 +65,10 @@ class Mask:
     def _merge(self, x: Tensor) -> tuple[Tensor, Elements]:
         """`x` with the masked axes as one, and the places where the mask is true."""
         shape, depth = x._aval.shape, self.mask._aval.ndim
-        places = np.flatnonzero(np.asarray(self.mask._data()))
-        merged = (*shape[: self.axis], self.mask._aval.size, *shape[self.axis + depth :])
-        return reshape_to(x, merged), Elements([_beside(x, places)], [self.axis], trusted=True)
+        places = np.asarray(self.mask._data()).ravel().nonzero()[0]
+        if depth != 1:
+            x = reshape_to(x, (*shape[: self.axis], self.mask._aval.size, *shape[self.axis + depth :]))
+        return x, Elements([_beside(x, places)], [self.axis], trusted=True)
 
     def get(self, x: Tensor) -> Tensor:
         merged, elements = self._merge(x)
@@ -87,7 +89,11 @@ class Mask:
 
 
 def _beside(x: Tensor, array: np.ndarray) -> Tensor:
-    return tensor_from_data(array, place=x._aval.place)
+    """An array that is nobody else's, as a tensor where `x` lies."""
+    place = x._aval.place
+    if place is CPU:
+        return wrap(array, make_aval(array.shape, array.dtype, CPU))
+    return tensor_from_data(array, place=place)
 
 
 def _infer_where(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:

@@ -11,7 +11,7 @@ value` with one value for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -164,7 +164,9 @@ def _reference_slice(x: Any, axes: Any, starts: Any, ends: Any, strides: Any = N
     reference=_reference_slice,
 )
 @public(name="slice", method="slice")
-def slice_axes(input: Tensor, axes: AxisLike, starts: Any, ends: Any) -> Tensor:
+def slice_axes(
+    input: Tensor, axes: AxisLike, starts: Sequence[int | Tensor] | Tensor, ends: Sequence[int | Tensor] | Tensor
+) -> Tensor:
     """The part of a tensor between two positions along some axes; it shares memory with the tensor.
 
     Args:
@@ -188,7 +190,12 @@ def slice_axes(input: Tensor, axes: AxisLike, starts: Any, ends: Any) -> Tensor:
 )
 @public(method=True)
 def strided_slice(
-    x: Tensor, axes: AxisLike, starts: Any, ends: Any, strides: SizesLike, name: str | None = None
+    x: Tensor,
+    axes: AxisLike,
+    starts: Sequence[int | Tensor] | Tensor,
+    ends: Sequence[int | Tensor] | Tensor,
+    strides: SizesLike,
+    name: str | None = None,
 ) -> Tensor:
     """Every n-th element between two positions along some axes; it shares memory with `x`.
 

@@ -29,6 +29,8 @@ from ..shape.joining import stack_along
 Axes = tuple[tuple[int, int], ...]
 # How many index tensors the primitives take; more are gathered into one (see `take_elements`).
 _MOST = 4
+_UINT64 = np.dtype(np.uint64)
+_largest = np.maximum.reduce  # what `max` comes to, without its wrapper
 
 
 class IndexOutOfRange(IndexError, ValueError):
@@ -82,7 +84,7 @@ def check_fits(operation: Any, operands: Any, shape: tuple[int, ...], target: tu
 def _is_plain(xp: Any, index: Any, size: int) -> bool:
     """Whether indices on the host are known to be from 0 to size - 1: one pass over them, for a negative number is a very
     large one without its sign. Small graphs spend their time in such checks."""
-    return xp is np and index.dtype == np.int64 and index.size > 0 and index.view(np.uint64).max() < size
+    return xp is np and index.dtype is INT64 and index.size > 0 and bool(_largest(index.view(_UINT64), None) < size)
 
 
 def _in_range(first: int) -> Any:
@@ -204,13 +206,18 @@ def take_at(xp: Any, x: Any, a: Any, b: Any = None, c: Any = None, d: Any = None
     return x.at[_index(xp, x.ndim, _present([a, b, c, d]), axes)].get(mode="clip")
 
 
+def _without_the_places(g: Tensor, a: Any, b: Any, c: Any, d: Any, axes: Axes) -> Tensor:
+    """A gradient with zeros where another value was put."""
+    return put_at(g, full_of(0, (), g._aval.dtype), a, b, c, d, _trusted(axes))
+
+
 @op(
     "x value a",
     optional="b c d",
     infer=_infer_put,
     check=_check(2),
     grad={
-        "x": lambda g, a, b, c, d, axes: put_at(g, full_of(0, (), g._aval.dtype), a, b, c, d, _trusted(axes)),
+        "x": _without_the_places,
         "value": lambda g, a, b, c, d, axes: take_at(g, a, b, c, d, _trusted(axes)),
     },
     name="index_set",

@@ -107,7 +107,9 @@ def argwhere(input: Tensor) -> Tensor:
         >>> paddle.argwhere(paddle.to_tensor([[0, 1], [2, 0]])).tolist()
         [[0, 1], [1, 0]]
     """
-    return nonzero(input)
+    positions = nonzero(input)
+    assert isinstance(positions, Tensor)  # one for all axes, unless as_tuple is asked for
+    return positions
 
 
 @samples(

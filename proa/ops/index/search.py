@@ -439,7 +439,7 @@ class TopKRetType(NamedTuple):
 @public(method=True)
 def topk(
     x: Tensor,
-    k: Any,
+    k: int | Tensor,
     axis: AxisLike | None = None,
     largest: bool = True,
     sorted: bool = True,
@@ -546,7 +546,7 @@ def _reference_kthvalue(x: Any, k: int, axis: Any = None, keepdim: bool = False)
 )  # fmt: skip
 @public(method=True)
 def kthvalue(
-    x: Tensor, k: Any, axis: AxisLike | None = None, keepdim: bool = False, name: str | None = None
+    x: Tensor, k: int, axis: AxisLike | None = None, keepdim: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """The `k`-th smallest element along an axis, and its position.
 

@@ -205,8 +205,8 @@ def top_p_sampling(
     kept = kept | (rank == 0)  # the likeliest always stays
     weights = values * cast_to(kept, aval.dtype)
     running = sum_along(weights, 1, False)
-    chance = _chances(topp_seed, integer("top_p_sampling", "seed", seed), rows, aval.dtype)
-    drawn = chance * running[:, -1:]
+    probability = _uniform_draws(topp_seed, integer("top_p_sampling", "seed", seed), rows, aval.dtype)
+    drawn = probability * running[:, -1:]
     place = cast_to(running <= drawn, INT64).sum(1, keepdim=True)
     # Rounding may lead behind the last that counts.
     last = cast_to(weights > 0, INT64).sum(1, keepdim=True) - 1
@@ -220,7 +220,7 @@ def top_p_sampling(
     return (*result, values[:, :count], positions[:, :count])
 
 
-def _chances(topp_seed: Tensor | None, seed: int, rows: int, dtype: np.dtype) -> Tensor:
+def _uniform_draws(topp_seed: Tensor | None, seed: int, rows: int, dtype: np.dtype) -> Tensor:
     """A number below 1 for each row: from its own seed, one seed for all, or the generator."""
     if topp_seed is None:
         return uniform_of(0.0, 1.0, *draw(seed if seed > 0 else 0), (rows, 1), dtype)

@@ -42,10 +42,10 @@ def _infer_number(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
 
 def _cofactors_grad(g: Tensor, x: Tensor, out: Tensor) -> Tensor:
     """For invertible matrices, whose cofactors are `det(x) x^-T`."""
-    slope = conjugate(g)
+    gradient = conjugate(g)
     inverse_transposed = swapped(_inverse(x))
-    total = as_matrices(sum_over(slope * out, (out._aval.ndim - 2, out._aval.ndim - 1), False))
-    mixed = matmul(matmul(out, slope, False, True), inverse_transposed)
+    total = as_matrices(sum_over(gradient * out, (out._aval.ndim - 2, out._aval.ndim - 1), False))
+    mixed = matmul(matmul(out, gradient, False, True), inverse_transposed)
     return conjugate(total * inverse_transposed - mixed)
 
 

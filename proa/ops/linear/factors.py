@@ -48,9 +48,9 @@ def _half_diagonal(x: Tensor) -> Tensor:
 
 
 def _cholesky_grad(g: Tensor, out: Tensor, upper: bool) -> Tensor:
-    factor, slope = (adjoint(out), adjoint(g)) if upper else (out, g)
+    factor, gradient = (adjoint(out), adjoint(g)) if upper else (out, g)
     # L^-H M L^-1 for the half-diagonal triangle M of L^H g, made symmetric.
-    middle = _half_diagonal(adjoint_times(factor, lower_triangle(slope, 0)))
+    middle = _half_diagonal(adjoint_times(factor, lower_triangle(gradient, 0)))
     left = solve_triangular(adjoint(factor), middle, True, False, False)
     both = adjoint(solve_triangular(adjoint(factor), adjoint(left), True, False, False))
     return hermitian_part(both)
@@ -157,11 +157,11 @@ def _lu_grad(g0: Tensor, out0: Tensor, out1: Tensor) -> Tensor:
     """`x = P L U`, the shorter of L and U square: the rest of the longer one is a plain product."""
     rows, columns = out0._aval.shape[-2:]
     size = min(rows, columns)
-    square, slope = out0[..., :size, :size], g0[..., :size, :size]
+    square, gradient = out0[..., :size, :size], g0[..., :size, :size]
     unit_low = lower_triangle(square, -1) + identity(size, out0._aval.dtype)
     high = upper_triangle(square, 0)
-    left = adjoint_times(unit_low, lower_triangle(slope, -1))
-    right = times_adjoint(upper_triangle(slope, 0), high)
+    left = adjoint_times(unit_low, lower_triangle(gradient, -1))
+    right = times_adjoint(upper_triangle(gradient, 0), high)
     below = beside = None
     if rows > size:
         below = g0[..., size:, :]

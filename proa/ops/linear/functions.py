@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.dtype import INT64, real_dtype
 from ...core.errors import type_error, value_error
+from ...eager.annotations import Number
 from ...eager.declare import op, public
 from ...eager.infer import normalise_axis
 from ...eager.one_operator import one_operator
@@ -165,7 +166,12 @@ def _reference_rank(x: Any, tol: Any = None, hermitian: bool = False, atol: Any 
 )  # fmt: skip
 @public(module="linalg")
 def matrix_rank(
-    x: Tensor, tol: Any = None, hermitian: bool = False, atol: Any = None, rtol: Any = None, name: str | None = None
+    x: Tensor,
+    tol: Number | None = None,
+    hermitian: bool = False,
+    atol: Number | None = None,
+    rtol: Number | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """How many singular values exceed a cutoff.
 
@@ -207,7 +213,7 @@ _CONDITION_NORMS = (None, "fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
     reference=lambda x, p=None: np.linalg.cond(x, p) if x.size else np.zeros(x.shape[:-2]), tolerance=1e-4,
 )  # fmt: skip
 @public(module="linalg", method=True)
-def cond(x: Tensor, p: Any = None, name: str | None = None) -> Tensor:
+def cond(x: Tensor, p: float | str | None = None, name: str | None = None) -> Tensor:
     """The condition number: the norm of matrices times the norm of their inverses.
 
     An empty matrix has the condition 0.

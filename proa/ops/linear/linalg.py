@@ -304,6 +304,8 @@ def _linear_grad_weight(g: Tensor, x: Tensor, weight_aval: Aval) -> Tensor:
     if weight_aval.ndim == 1:
         column = matmul(_rows_of(conjugate(x)), reshape_to(g, (g._aval.size, 1)), True, False)
         return reshape_to(column, weight_aval.shape)
+    if x._aval.ndim == 1 and g._aval.ndim == 1:  # one example without a batch: nothing is summed
+        return reshape_to(conjugate(x), (x._aval.size, 1)) * g
     return matmul(_rows_of(conjugate(x)), _rows_of(g), True, False)
 
 

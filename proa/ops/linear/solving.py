@@ -10,6 +10,7 @@ from ...core.aval import Aval
 from ...core.dtype import INT64, real_dtype
 from ...core.errors import type_error, value_error
 from ...eager import series
+from ...eager.annotations import Number
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
@@ -247,11 +248,11 @@ def _infer_pinv(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
 
 def _pinv_grad(g: Tensor, x: Tensor, out: Tensor, hermitian: bool) -> Tensor:
     """The derivative where the rank does not change (Golub and Pereyra)."""
-    back, slope = adjoint(out), adjoint(g)
+    back, gradient = adjoint(out), adjoint(g)
     result = matmul(matmul(back, g), back) * -1.0
-    seen = matmul(slope, times_adjoint(out, out))
+    seen = matmul(gradient, times_adjoint(out, out))
     result = result + seen - matmul(x, matmul(out, seen))
-    seen = matmul(matmul(back, out), slope)
+    seen = matmul(matmul(back, out), gradient)
     result = result + seen - matmul(matmul(seen, out), x)
     return hermitian_part(result) if hermitian else result
 
@@ -312,7 +313,7 @@ def _cutoff(where: str, rcond: Any, x: Tensor) -> Tensor:
     reference=lambda x, rcond=1e-15, hermitian=False: np.linalg.pinv(x, rcond, hermitian),
 )  # fmt: skip
 @public(module="linalg", method=True)
-def pinv(x: Tensor, rcond: Any = 1e-15, hermitian: bool = False, name: str | None = None) -> Tensor:
+def pinv(x: Tensor, rcond: Number = 1e-15, hermitian: bool = False, name: str | None = None) -> Tensor:
     """The pseudo-inverse: the inverse on what `x` reaches, zero elsewhere.
 
     Args:

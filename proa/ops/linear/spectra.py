@@ -422,7 +422,7 @@ _SVD_SAMPLES = (
 )  # fmt: skip
 @public(module="linalg")
 def svd(
-    x: Tensor, full_matrices: bool = False, name: str | None = None, *, out: Any = None
+    x: Tensor, full_matrices: bool = False, name: str | None = None, *, out: tuple[Tensor, Tensor, Tensor] | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """`x = U diag(S) V^H` with singular values `S`, falling.
 

@@ -17,7 +17,7 @@ from ...core.errors import message, type_error, value_error
 from ...core.promotion import ARITHMETIC, FLOOR_DIVISION, TRUE_DIVISION
 from ...core.symbols import is_symbolic
 from ...eager import series
-from ...eager.annotations import TensorLike
+from ...eager.annotations import Number, TensorLike
 from ...eager.calling import deliver
 from ...eager.declare import PUBLIC, attach_operator, in_place_form, op, public
 from ...eager.dispatch import as_operand, promote
@@ -134,7 +134,9 @@ def plus(xp: Any, x: Any, y: Any) -> Any:
     reference=lambda x, y, alpha=1: np.add(x, y * alpha if alpha != 1 else y),
 )  # fmt: skip
 @public(method=True, inplace=True)
-def add(x: Tensor, y: Any, name: str | None = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+def add(
+    x: Tensor, y: Tensor | complex, name: str | None = None, *, alpha: Number = 1, out: Tensor | None = None
+) -> Tensor:
     """`x + alpha * y`, element by element.
 
     Args:
@@ -180,7 +182,9 @@ def minus(xp: Any, x: Any, y: Any) -> Any:
     reference=lambda x, y, alpha=1: np.subtract(x, y * alpha if alpha != 1 else y),
 )  # fmt: skip
 @public(method=True, inplace=True)
-def subtract(x: Tensor, y: Any, name: str | None = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+def subtract(
+    x: Tensor, y: Tensor | complex, name: str | None = None, *, alpha: Number = 1, out: Tensor | None = None
+) -> Tensor:
     """`x - alpha * y`, element by element.
 
     Args:
@@ -296,7 +300,7 @@ def _reference_divide(x: Any, y: Any, rounding_mode: Any = None) -> Any:
 @public(method=True, inplace=True)
 def divide(
     x: Tensor,
-    y: Any,
+    y: Tensor | complex,
     name: str | None = None,
     *,
     rounding_mode: str | None = None,
@@ -343,7 +347,7 @@ public(method=True, inplace=True, name="div")(divide)
     reference=_reference_divide,
 )
 @public(method=True)
-def true_divide(input: Tensor, other: Any, *, out: Tensor | None = None) -> Tensor:
+def true_divide(input: Tensor, other: Tensor | complex, *, out: Tensor | None = None) -> Tensor:
     """`input / other`, element by element; integers give float32.
 
     Args:
@@ -464,7 +468,9 @@ def _divide_whole(plain: Any, checked: Any, x: Any, y: Any) -> Tensor:
     reference=np.floor_divide,
 )  # fmt: skip
 @public(method=True)
-def floor_divide(x: Any, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
+def floor_divide(
+    x: Tensor | complex, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """The quotient rounded down.
 
     A tensor of narrow integers divided by a Python integer becomes int64 here, and keeps its type in `x // y`.
@@ -518,7 +524,9 @@ public(method=True)(floor_divide_)
     reference=np.remainder,
 )  # fmt: skip
 @public(method=True, inplace=True)
-def remainder(x: Any, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
+def remainder(
+    x: Tensor | complex, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """What a division that rounds down leaves; it has the sign of `y`.
 
     A whole number given as a float counts as an integer beside integers (not so in `x % y`).
@@ -536,7 +544,7 @@ def remainder(x: Any, y: Any, name: str | None = None, *, out: Tensor | None = N
         >>> paddle.remainder(paddle.to_tensor([7.0, -7.0]), paddle.to_tensor([4.0, 4.0])).tolist()
         [3.0, 1.0]
     """
-    if y.__class__ is float and y.is_integer() and isinstance(x, Tensor) and x._aval.dtype.kind in "iu":
+    if type(y) is float and y.is_integer() and isinstance(x, Tensor) and x._aval.dtype.kind in "iu":
         y = int(y)
     return deliver(_remainder(x, y), out)
 
@@ -591,8 +599,8 @@ def _reference_scale(x: Any, scale: Any = 1.0, bias: Any = 0.0, bias_after_scale
 @public(method=True, inplace=True)
 def scale(
     x: Tensor,
-    scale: Any = 1.0,
-    bias: Any = 0.0,
+    scale: Number = 1.0,
+    bias: Number = 0.0,
     bias_after_scale: bool = True,
     act: str | None = None,
     name: str | None = None,

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.dtype import BOOL, FLOAT32, FLOAT64, is_reduced_precision
 from ...core.errors import index_error, type_error, value_error
+from ...eager.annotations import Number
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -129,7 +130,9 @@ _CURVES = (
 
 @samples(*_CURVES, S(A(2, 3), dx=A()), reference=_reference_trapezoid)
 @public(method=True)
-def trapezoid(y: Tensor, x: Tensor | None = None, dx: Any = None, axis: int = -1, name: str | None = None) -> Tensor:
+def trapezoid(
+    y: Tensor, x: Tensor | None = None, dx: Number | None = None, axis: int = -1, name: str | None = None
+) -> Tensor:
     """The area under the polygon through `y`.
 
     Args:
@@ -158,7 +161,7 @@ def _reference_cumulative(y: Any, x: Any = None, dx: Any = None, axis: int = -1)
 @samples(*_CURVES, reference=_reference_cumulative)
 @public(method=True)
 def cumulative_trapezoid(
-    y: Tensor, x: Tensor | None = None, dx: Any = None, axis: int = -1, name: str | None = None
+    y: Tensor, x: Tensor | None = None, dx: Number | None = None, axis: int = -1, name: str | None = None
 ) -> Tensor:
     """The area under the polygon through `y`, up to each point but the first.
 

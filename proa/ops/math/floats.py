@@ -232,7 +232,7 @@ def _infer_next(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
     S(A(2, 3), A(3)), S(A(values=[1.0, 2.0]), A(values=[2.0, 1.0])), S(A(0, 3), A(3)), S(A(), A()),
     S(A(3, dtype="float64"), A(3, dtype="float64")),
     reference=np.nextafter, tolerance=0.0,
-    gradient=False, why="the next number has no slope: Paddle gives no gradient either",
+    gradient=False, why="the next number has no derivative: Paddle gives no gradient either",
 )  # fmt: skip
 @public(method=True)
 @op("x y", infer=_infer_next, promote=True)

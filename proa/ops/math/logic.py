@@ -160,7 +160,7 @@ def _invert(xp: Any, x: Any) -> Any:
 
 @samples(*_BITS, reference=np.bitwise_and)
 @public(method=True, inplace=True)
-def bitwise_and(x: Any, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+def bitwise_and(x: Tensor | int, y: Tensor | int, out: Tensor | None = None, name: str | None = None) -> Tensor:
     """The bits that both have; of booleans, logical and. `x & y` means the same.
 
     Args:
@@ -178,7 +178,7 @@ def bitwise_and(x: Any, y: Any, out: Tensor | None = None, name: str | None = No
 
 @samples(*_BITS, reference=np.bitwise_or)
 @public(method=True, inplace=True)
-def bitwise_or(x: Any, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+def bitwise_or(x: Tensor | int, y: Tensor | int, out: Tensor | None = None, name: str | None = None) -> Tensor:
     """The bits that at least one of them has; of booleans, logical or. `x | y` means the same.
 
     Args:
@@ -196,7 +196,7 @@ def bitwise_or(x: Any, y: Any, out: Tensor | None = None, name: str | None = Non
 
 @samples(*_BITS, reference=np.bitwise_xor)
 @public(method=True, inplace=True)
-def bitwise_xor(x: Any, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+def bitwise_xor(x: Tensor | int, y: Tensor | int, out: Tensor | None = None, name: str | None = None) -> Tensor:
     """The bits that exactly one of them has; of booleans, exclusive or. `x ^ y` means the same.
 
     Args:
@@ -218,7 +218,7 @@ def bitwise_xor(x: Any, y: Any, out: Tensor | None = None, name: str | None = No
     reference=np.invert,
 )  # fmt: skip
 @public(method=True, inplace=True)
-def bitwise_not(x: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+def bitwise_not(x: Tensor | int, out: Tensor | None = None, name: str | None = None) -> Tensor:
     """All bits turned; of booleans, logical not. `~x` means the same.
 
     Args:
@@ -264,8 +264,8 @@ _SHIFTS = (
 @samples(*_SHIFTS, reference=np.left_shift)
 @public(method=True, inplace=True)
 def bitwise_left_shift(
-    x: Any,
-    y: Any,
+    x: Tensor | int,
+    y: Tensor | int,
     is_arithmetic: bool = True,
     out: Tensor | None = None,
     name: str | None = None,
@@ -300,8 +300,8 @@ def _reference_shift(x: Any, y: Any, is_arithmetic: bool = True) -> Any:
 )  # fmt: skip
 @public(method=True, inplace=True)
 def bitwise_right_shift(
-    x: Any,
-    y: Any,
+    x: Tensor | int,
+    y: Tensor | int,
     is_arithmetic: bool = True,
     out: Tensor | None = None,
     name: str | None = None,

@@ -12,6 +12,7 @@ from ...core.aval import Aval, make_aval
 from ...core.dtype import FLOAT32, is_differentiable, is_reduced_precision, real_dtype, to_numpy_dtype
 from ...core.errors import type_error, value_error
 from ...eager import series
+from ...eager.annotations import AxisLike, DTypeLike
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.one_operator import one_operator
@@ -134,11 +135,11 @@ def _reference_norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = Fal
 @public(method=True, aliases="x=A p=ord")
 def norm(
     x: Tensor,
-    p: Any = None,
-    axis: Any = None,
+    p: float | str | None = None,
+    axis: AxisLike | None = None,
     keepdim: bool = False,
     out: Tensor | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The length of vectors, or the norm of matrices.
@@ -181,11 +182,11 @@ def norm(
 def vector_norm(
     x: Tensor,
     p: float = 2.0,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     keepdim: bool = False,
     name: str | None = None,
     *,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
     """The p-norm over some axes, whose elements count as one vector.
@@ -220,7 +221,7 @@ def vector_norm(
 @public(module="linalg")
 def matrix_norm(
     x: Tensor,
-    p: Any = "fro",
+    p: float | str = "fro",
     axis: Sequence[int] = [-2, -1],
     keepdim: bool = False,
     name: str | None = None,

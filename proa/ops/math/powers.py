@@ -90,7 +90,7 @@ def _slope_of_log(g: Tensor, x: Tensor) -> Tensor:
 
 @op("x y", infer=broadcast, promote=True, grad={"x": _slope_of_log})
 def log_of_base(xp: Any, x: Any, y: Any) -> Any:
-    """`log(x)`, but 0 for a base of 0 with an exponent not below 0: there the slope in `y` is 0."""
+    """`log(x)`, but 0 for a base of 0 with an exponent not below 0: there the derivative in `y` is 0."""
     at_zero = (x == 0) & (xp.real(y) >= 0)
     return xp.where(at_zero, 0, xp.log(xp.where(at_zero, 1, wide(x))))
 
@@ -141,7 +141,7 @@ def _reference_pow(x: Any, y: Any) -> Any:
     reference=_reference_pow, tolerance=1e-4,
 )  # fmt: skip
 @public(method=True, operator="**", inplace=True, aliases="y=exponent")
-def pow(x: Any, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
+def pow(x: Tensor | complex, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """`x` to the power `y`, element by element.
 
     A small Python integer as exponent is part of the program (`x ** 2` is `x * x`); any other exponent is data. Negative
@@ -165,15 +165,14 @@ def pow(x: Any, y: Any, name: str | None = None, *, out: Tensor | None = None) -
     if isinstance(y, (int, np.integer)) and not isinstance(y, bool) and isinstance(x, Tensor):
         y = int(y)
         kind = x._aval.dtype.kind
-        if kind == "b":
-            x = cast_to(x, INT64)
+        base = cast_to(x, INT64) if kind == "b" else x
         if y < 0 and kind in "biu":
             raise value_error(
                 "pow",
                 "an integer to a negative power is no integer",
-                f"x: {x._aval}, y: {y}",
+                f"x: {base._aval}, y: {y}",
                 "convert x to a floating type",
             )
         if -_LARGEST_STATIC_EXPONENT <= y <= _LARGEST_STATIC_EXPONENT:
-            return deliver(integer_power(x, y), out)
+            return deliver(integer_power(base, y), out)
     return deliver(power(x, y), out)

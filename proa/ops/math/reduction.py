@@ -15,7 +15,7 @@ from ...core.aval import Aval
 from ...core.dtype import BOOL, INT64, default_float, is_differentiable, to_numpy_dtype
 from ...core.errors import type_error
 from ...eager import series
-from ...eager.annotations import AxisLike
+from ...eager.annotations import AxisLike, DTypeLike
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.infer import reduce, same_shape
@@ -79,11 +79,11 @@ def _reference_mean(x: Any, axis: Any = None, keepdim: bool = False, dtype: Any 
 @public(method=True)
 def mean(
     x: Tensor,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     keepdim: bool = False,
     name: str | None = None,
     *,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
     """The average over some axes, in the type of `x`.
@@ -229,7 +229,7 @@ def min(x: Tensor, axis: AxisLike | None = None, keepdim: bool = False, name: st
 @public(method=True)
 def amax(
     x: Tensor,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     keepdim: bool = False,
     name: str | None = None,
     *,
@@ -259,7 +259,7 @@ def amax(
 @public(method=True)
 def amin(
     x: Tensor,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     keepdim: bool = False,
     name: str | None = None,
     *,
@@ -325,9 +325,9 @@ def _reference_prod(x: Any, axis: Any = None, keepdim: bool = False, dtype: Any 
 @public(method=True)
 def prod(
     x: Tensor,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     keepdim: bool = False,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     out: Tensor | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -385,7 +385,7 @@ _TEST_SAMPLES = (
 @public(method=True)
 def any(
     x: Tensor,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     keepdim: bool = False,
     name: str | None = None,
     *,
@@ -416,7 +416,7 @@ def any(
 @public(method=True)
 def all(
     x: Tensor,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     keepdim: bool = False,
     name: str | None = None,
     *,

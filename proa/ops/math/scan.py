@@ -83,8 +83,8 @@ def _reference_cumsum(x: Any, axis: Any = None, dtype: Any = None) -> Any:
 @public(method=True)
 def cumsum(
     x: Tensor,
-    axis: Any = None,
-    dtype: Any = None,
+    axis: int | None = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
     out: Tensor | None = None,
@@ -113,7 +113,7 @@ def cumsum(
 
 
 @public(method=True)
-def cumsum_(x: Tensor, axis: AxisLike | None = None, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
+def cumsum_(x: Tensor, axis: int | None = None, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """As `paddle.cumsum`, in place: `x` takes the result and is returned. Numbers keep their type unless another is named.
 
     Args:
@@ -225,9 +225,9 @@ def product_along(xp: Any, x: Any, axis: int, exclusive: bool, reverse: bool) ->
 @public(method=True)
 def cumprod(
     x: Tensor,
-    dim: Any = None,
+    dim: int | None = None,
     *,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     out: Tensor | None = None,
     name: str | None = None,
 ) -> Tensor:

@@ -103,7 +103,7 @@ def reduce_as(x: Tensor, target: Tensor, name: str | None = None) -> Tensor:
     reference=lambda x, value=1.0: x + value, gradient=False, why="changes its argument",
 )  # fmt: skip
 @public(method=True)
-def increment(x: Tensor, value: Any = 1.0, name: str | None = None) -> Tensor:
+def increment(x: Tensor, value: float = 1.0, name: str | None = None) -> Tensor:
     """Adds a number to the one element of `x`, in place.
 
     Args:

@@ -100,8 +100,8 @@ def cast_to_type(x: Tensor, dtype: np.dtype) -> Tensor:
 @public(method=True)
 def where(
     condition: Tensor,
-    x: Any = None,
-    y: Any = None,
+    x: TensorLike | None = None,
+    y: TensorLike | None = None,
     name: str | None = None,
     *,
     out: Tensor | None = None,
@@ -239,8 +239,8 @@ def _reference_clip(x: Any, min: Any = None, max: Any = None) -> Any:
 @public(method=True)
 def clip(
     x: Tensor,
-    min: Any = None,
-    max: Any = None,
+    min: Number | None = None,
+    max: Number | None = None,
     name: str | None = None,
     *,
     out: Tensor | None = None,
@@ -313,7 +313,7 @@ _clip_in_place = in_place_form(clip, "clip_")
     reference=lambda x, y, weight: x + weight * (y - x),
 )  # fmt: skip
 @public(method=True, inplace=True)
-def lerp(x: Tensor, y: Tensor, weight: Any, name: str | None = None) -> Tensor:
+def lerp(x: Tensor, y: Tensor, weight: Number, name: str | None = None) -> Tensor:
     """Between `x` (weight 0) and `y` (weight 1): `x + weight * (y - x)`.
 
     Args:
@@ -357,7 +357,7 @@ def _reference_fill(x: Any, mask: Any, value: Any) -> Any:
     reference=_reference_fill,
 )  # fmt: skip
 @public(method=True, inplace=True, reshapes=True)
-def masked_fill(x: Tensor, mask: Tensor, value: Any, name: str | None = None) -> Tensor:
+def masked_fill(x: Tensor, mask: Tensor, value: Number, name: str | None = None) -> Tensor:
     """`value` where the mask is true, else `x`.
 
     Args:
@@ -445,7 +445,7 @@ def filled_like(xp: Any, x: Any, value: Any) -> Any:
     return xp.full_like(x, value.astype(x.dtype))
 
 
-def fill_(x: Tensor, value: Any) -> Tensor:
+def fill_(x: Tensor, value: Number) -> Tensor:
     """Sets every element to a number and returns the tensor.
 
     Args:

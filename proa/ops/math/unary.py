@@ -1,7 +1,7 @@
 """Elementwise functions of one tensor: signs, rounding, roots, exponentials and logarithms.
 
 Trigonometric and special functions are in the neighbouring files. Integers give float32 where the
-result is not an integer. Complex gradients follow Paddle: `g * conj(slope)`.
+result is not an integer. Complex gradients follow Paddle: `g * conj(derivative)`.
 """
 
 from __future__ import annotations
@@ -506,7 +506,7 @@ def log1p(xp: Any, x: Any) -> Any:
 
 
 # ---- sigmoid, tanh -------------------------------------------------------------------------------
-# Each slope is a primitive of its own: one step instead of three in every backward pass.
+# Each derivative is a primitive of its own: one step instead of three in every backward pass.
 
 
 @op(

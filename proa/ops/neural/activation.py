@@ -1,6 +1,6 @@
 """Activation functions (`paddle.nn.functional`).
 
-The much used ones are primitives whose slope is a primitive as well: one step forward, one back.
+The much used ones are primitives whose derivative is a primitive as well: one step forward, one back.
 The second derivative is written in terms of other operations, so that any order works. The rest are
 compositions.
 """
@@ -51,7 +51,7 @@ def _expected(function: Any) -> Any:
 
 
 def _conjugated(array: Any) -> Any:
-    """A slope is conjugated in the gradient of a complex function."""
+    """A derivative is conjugated in the gradient of a complex function."""
     return array.conj() if array.dtype.kind == "c" else array
 
 
@@ -210,12 +210,12 @@ def hardsigmoid(x: Tensor, slope: float = 0.1666667, offset: float = 0.5, name: 
 )
 def hardswish_slope(xp: Any, outer: Any, x: Any) -> Any:
     x = wide(x)
-    slope = _conjugated(x) / 3 + 0.5
+    derivative = _conjugated(x) / 3 + 0.5
     if xp is np and x.ndim:  # `where` takes twice as long
-        np.putmask(slope, x.real <= -3, 0)
-        np.putmask(slope, x.real >= 3, 1)
-        return outer * slope
-    return outer * xp.where(x.real <= -3, 0, xp.where(x.real >= 3, 1, slope)).astype(x.dtype, copy=False)
+        np.putmask(derivative, x.real <= -3, 0)
+        np.putmask(derivative, x.real >= 3, 1)
+        return outer * derivative
+    return outer * xp.where(x.real <= -3, 0, xp.where(x.real >= 3, 1, derivative)).astype(x.dtype, copy=False)
 
 
 @samples(
@@ -283,7 +283,8 @@ def leaky_relu(xp: Any, x: Any, negative_slope: float = 0.01) -> Any:
         >>> paddle.nn.functional.leaky_relu(paddle.to_tensor([-2.0, 0.0, 3.0]), negative_slope=0.5).tolist()
         [-1.0, 0.0, 3.0]
     """
-    return xp.where(x >= 0, x, x * negative_slope.astype(x.dtype))
+    factor: Any = negative_slope  # an array's scalar by now
+    return xp.where(x >= 0, x, x * factor.astype(x.dtype))
 
 
 _CHANNELS_FIRST = ("NC", "NCL", "NCHW", "NCDHW")

@@ -32,9 +32,14 @@ from ..precision import wide
 from .dropout import dropout
 from .softmax import softmax_along
 
+_LOWEST = np.finfo(np.float32).min / 2  # the score of what must not be seen
+
+
+# Methods are called where there is one: NumPy's functions of the same name wrap them.
+
 
 def _heads_first(xp: Any, x: Any) -> Any:
-    return xp.swapaxes(wide(x), 1, 2)
+    return wide(x).swapaxes(1, 2)
 
 
 def _allowed(xp: Any, rows: int, columns: int, causal: bool) -> Any:
@@ -43,15 +48,15 @@ def _allowed(xp: Any, rows: int, columns: int, causal: bool) -> Any:
 
 def _weights(xp: Any, query: Any, key: Any, mask: Any, scale: float, causal: bool) -> Any:
     """The softmax of the scores, from operands with the heads first."""
-    scores = xp.matmul(query, xp.swapaxes(key, -1, -2)) * query.dtype.type(scale)
-    lowest = scores.dtype.type(np.finfo(np.float32).min / 2)
+    scores = xp.matmul(query, key.swapaxes(-1, -2)) * query.dtype.type(scale)
+    lowest = scores.dtype.type(_LOWEST)
     if mask is not None:
         scores = xp.where(mask, scores, lowest) if mask.dtype == bool else scores + mask.astype(scores.dtype)
     allowed = _allowed(xp, scores.shape[-2], scores.shape[-1], causal)
     if allowed is not None:
         scores = xp.where(allowed, scores, lowest)
-    powers = xp.exp(scores - xp.max(scores, axis=-1, keepdims=True))
-    return powers / xp.sum(powers, axis=-1, keepdims=True)
+    powers = xp.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
 
 
 def _infer_attention(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
@@ -93,14 +98,14 @@ def attention(
 ) -> Any:
     """softmax(query keyᵀ scale + mask) values, for each head."""
     weights = _weights(xp, _heads_first(xp, query), _heads_first(xp, keys), mask, scale, causal)
-    return xp.swapaxes(xp.matmul(weights, _heads_first(xp, values)), 1, 2).astype(query.dtype)
+    return xp.matmul(weights, _heads_first(xp, values)).swapaxes(1, 2).astype(query.dtype, copy=False)
 
 
 def _score_grad(xp: Any, y: Any, q: Any, k: Any, values: Any, mask: Any, scale: float, causal: bool) -> Any:
     """The gradient of the scores."""
     weights = _weights(xp, q, k, mask, scale, causal)
-    slopes = xp.matmul(_heads_first(xp, y), xp.swapaxes(_heads_first(xp, values), -1, -2))
-    centred = slopes - xp.sum(slopes * weights, axis=-1, keepdims=True)
+    dweights = xp.matmul(_heads_first(xp, y), xp.swapaxes(_heads_first(xp, values), -1, -2))
+    centred = dweights - xp.sum(dweights * weights, axis=-1, keepdims=True)
     return weights * centred * q.dtype.type(scale)
 
 

@@ -13,7 +13,7 @@ from ...core.aval import Aval, make_aval
 from ...core.dtype import BOOL, is_differentiable
 from ...core.errors import type_error, value_error
 from ...eager import series
-from ...eager.annotations import AxisLike
+from ...eager.annotations import AxisLike, Number
 from ...eager.declare import op, public
 from ...eager.infer import same
 from ...eager.samples import A, S, samples
@@ -97,7 +97,7 @@ def _probability(where: str, p: Any) -> float:
 @public(module="nn.functional")
 def dropout(
     x: Tensor,
-    p: Any = 0.5,
+    p: Number = 0.5,
     axis: AxisLike | None = None,
     training: bool = True,
     inplace: bool = False,
@@ -133,20 +133,20 @@ def dropout(
         True
     """
     aval = require_tensor("dropout", "x", x)._aval
-    chance = _probability("dropout", p)
+    probability = _probability("dropout", p)
     if mode not in _MODES:
         raise value_error("dropout", f"mode is one of {', '.join(map(repr, _MODES))}", repr(mode))
-    unscaled = chance in (0, 1) or (not training and mode == "upscale_in_train")
+    unscaled = probability in (0, 1) or (not training and mode == "upscale_in_train")
     if not is_differentiable(aval.dtype) and not unscaled:
         raise type_error("dropout", "x must have a floating type", f"x: {aval}")
     shape = aval.shape if axis is None else _mask_shape(aval, axis)
-    if chance == 0:
+    if probability == 0:
         return x
     if not training:
-        result = assign_to(x) if mode == "upscale_in_train" else times(x, 1 - chance)
+        result = assign_to(x) if mode == "upscale_in_train" else times(x, 1 - probability)
     else:
-        factor = 1.0 if mode == "downscale_in_infer" or chance == 1 else 1 / (1 - chance)
-        result = masked_times(x, kept(chance, *draw(), shape), factor if is_differentiable(aval.dtype) else 1)
+        factor = 1.0 if mode == "downscale_in_infer" or probability == 1 else 1 / (1 - probability)
+        result = masked_times(x, kept(probability, *draw(), shape), factor if is_differentiable(aval.dtype) else 1)
     return assign_in_place(x, result, "dropout_") if inplace else result
 
 
@@ -177,7 +177,7 @@ def _channel_dropout(where: str, x: Tensor, p: Any, training: bool, data_format:
 @public(module="nn.functional")
 def dropout2d(
     x: Tensor,
-    p: Any = 0.5,
+    p: Number = 0.5,
     training: bool = True,
     data_format: str = "NCHW",
     name: str | None = None,
@@ -211,7 +211,7 @@ def dropout2d(
 @public(module="nn.functional")
 def dropout3d(
     x: Tensor,
-    p: Any = 0.5,
+    p: Number = 0.5,
     training: bool = True,
     data_format: str = "NCDHW",
     name: str | None = None,

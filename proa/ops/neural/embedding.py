@@ -52,7 +52,7 @@ def one_hot_of(xp: Any, x: Any, num_classes: int) -> Any:
     reference=lambda x, n=-1: np.eye(n if n > 0 else x.max() + 1, dtype="float32")[x],
 )
 @public(module="nn.functional")
-def one_hot(x: Tensor, num_classes: Any = -1, name: str | None = None) -> Tensor:
+def one_hot(x: Tensor, num_classes: int | Tensor = -1, name: str | None = None) -> Tensor:
     """For each integer a float32 vector with a one at that place.
 
     Args:

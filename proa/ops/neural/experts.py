@@ -5,6 +5,7 @@ How many tokens each expert gets is given by the caller, so that all shapes are 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ def moe_permute(
     expert_routemap_topk: Tensor,
     expert_prob_topk: Tensor,
     num_experts: int,
-    tokens_per_expert: Any,
+    tokens_per_expert: Sequence[int] | Tensor,
     padding_alignment: int,
     do_gather: bool = True,
     using_ue8m0_scale: bool = False,
@@ -95,7 +96,7 @@ def moe_permute(
         >>> tokens = paddle.to_tensor([[1.0], [2.0], [3.0]]).astype("bfloat16")
         >>> experts = paddle.to_tensor([[1], [0], [1]], dtype="int32")
         >>> permuted = paddle.nn.functional.moe_permute(tokens, None, experts, paddle.ones([3, 1]), 2, [1, 2], 2)
-        >>> rows, places, chances, _ = permuted
+        >>> rows, places, probabilities, _ = permuted
         >>> rows.astype("float32").flatten().tolist()
         [2.0, 0.0, 1.0, 3.0]
     """
@@ -198,8 +199,8 @@ def moe_unpermute(
         >>> tokens = paddle.to_tensor([[1.0], [2.0], [3.0]]).astype("bfloat16")
         >>> experts = paddle.to_tensor([[1], [0], [1]], dtype="int32")
         >>> permuted = paddle.nn.functional.moe_permute(tokens, None, experts, paddle.ones([3, 1]), 2, [1, 2], 2)
-        >>> rows, places, chances, _ = permuted
-        >>> back, _ = paddle.nn.functional.moe_unpermute(rows, places, experts, chances, 3, 2)
+        >>> rows, places, probabilities, _ = permuted
+        >>> back, _ = paddle.nn.functional.moe_unpermute(rows, places, experts, probabilities, 3, 2)
         >>> back.astype("float32").flatten().tolist()
         [1.0, 2.0, 3.0]
     """

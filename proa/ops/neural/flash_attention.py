@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ def flash_attn_qkvpacked(
     causal: bool = False,
     return_softmax: bool = False,
     *,
-    fixed_seed_offset: Any = None,
+    fixed_seed_offset: Tensor | None = None,
     rng_name: str = "",
     training: bool = True,
     name: str | None = None,
@@ -205,7 +206,7 @@ def flash_attn_varlen_qkvpacked(
     dropout: float = 0.0,
     causal: bool = False,
     return_softmax: bool = False,
-    fixed_seed_offset: Any = None,
+    fixed_seed_offset: Tensor | None = None,
     rng_name: str = "",
     varlen_padded: bool = True,
     training: bool = True,
@@ -273,15 +274,15 @@ def flash_attention_v3_varlen(
     cu_seqlens_k: Tensor,
     max_seqlen_q: int,
     max_seqlen_k: int,
-    seqused_q: Any = None,
-    seqused_k: Any = None,
+    seqused_q: Tensor | None = None,
+    seqused_k: Tensor | None = None,
     softmax_scale: float | None = None,
     causal: bool = False,
-    qv: Any = None,
-    q_descale: Any = None,
-    k_descale: Any = None,
-    v_descale: Any = None,
-    window_size: Any = (-1, -1),
+    qv: Tensor | None = None,
+    q_descale: Tensor | None = None,
+    k_descale: Tensor | None = None,
+    v_descale: Tensor | None = None,
+    window_size: int | Sequence[int] = (-1, -1),
     softcap: float = 0.0,
     num_splits: int = 1,
     pack_gqa: Any = None,
@@ -384,15 +385,15 @@ def flashmask_attention(
     *,
     dropout: float = 0.0,
     causal: bool = False,
-    window_size: Any = None,
+    window_size: int | Sequence[int] | None = None,
     return_softmax_lse: bool = False,
     return_seed_offset: bool = False,
-    fixed_seed_offset: Any = None,
+    fixed_seed_offset: Tensor | None = None,
     rng_name: str = "",
     training: bool = True,
     name: str | None = None,
     softmax_scale: float | None = None,
-    block_mask: Any = None,
+    block_mask: Tensor | None = None,
 ) -> Any:
     """Attention with a mask given by columns: for each key the rows from which (and up to which) it is hidden.
 

@@ -3,6 +3,9 @@
 Nobody writes these: passes put them into graphs that are compiled for inference (`graph/passes/fusion.py`). Packing is an
 operation of its own, so it is computed beforehand with the other constants. What a packed weight looks like is the same
 everywhere; the kernels here unpack it again and are the reference for the native ones.
+
+A weight may be packed as bfloat16 (`low`), two neighbours of the depth side by side as the processor multiplies them. What
+it is multiplied by is then rounded to bfloat16 as well, and nothing else is: sums, bias, residual and result are float32.
 """
 
 from __future__ import annotations
@@ -11,10 +14,11 @@ import math
 from typing import Any
 
 from ...core.aval import Aval, make_aval
+from ...core.dtype import BFLOAT16, FLOAT32
 from ...eager.declare import op
 from ...ir.operation import find_operation
 from ...ir.padding import rules
-from ...kernels.cpu.fused import COLUMNS, PANEL, native_fused_conv, native_fused_linear, out_size
+from ...kernels.cpu.fused import COLUMNS, PANEL, is_depthwise, native_fused_conv, native_fused_linear, out_size
 from .windowed.convolution_kernels import conv
 from .windowed.windows import Pairs, Sizes
 
@@ -30,31 +34,62 @@ def activate(xp: Any, x: Any, activation: str, low: float, high: float) -> Any:
     return find_operation(activation).kernel(xp, x) if activation else x
 
 
+def _packed_panels_shape(depth: int, columns: int, low: bool) -> tuple[int, ...]:
+    count = -(-columns // COLUMNS)
+    return (count, -(-depth // 2), COLUMNS, 2) if low else (count, depth, COLUMNS)
+
+
 def _infer_panels(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
-    depth, columns = operands[0].shape
-    return make_aval((-(-columns // COLUMNS), depth, COLUMNS), operands[0].dtype, place)
+    low, (depth, columns) = attributes[0], operands[0].shape
+    return make_aval(_packed_panels_shape(depth, columns, low), BFLOAT16 if low else operands[0].dtype, place)
 
 
 @op("weight", infer=_infer_panels, padding=rules.refused("it lays a whole matrix out anew"))
-def packed_panels(xp: Any, weight: Any) -> Any:
-    """A weight [depth, columns] as [panel, depth, 48]; what the last panel has too many is 0."""
+def packed_panels(xp: Any, weight: Any, low: bool = False) -> Any:
+    """A weight [depth, columns] as [panel, depth, 48], or as pairs; what the last panel has too many is 0."""
     depth, columns = weight.shape
-    count = -(-columns // COLUMNS)
-    padded = xp.pad(weight, ((0, 0), (0, count * COLUMNS - columns)))
-    return padded.reshape(depth, count, COLUMNS).transpose(1, 0, 2)
+    shape = _packed_panels_shape(depth, columns, low)
+    count, rows = shape[0], 2 * shape[1] if low else depth
+    padded = xp.pad(weight, ((0, rows - depth), (0, count * COLUMNS - columns)))
+    panels = padded.reshape(rows, count, COLUMNS).transpose(1, 0, 2)
+    return _paired(panels) if low else panels
+
+
+def _paired(panels: Any) -> Any:
+    """Panels [..., depth, filters] as bfloat16 [..., pair, filters, 2]."""
+    *outer, depth, width = panels.shape
+    pairs = panels.astype(BFLOAT16).reshape(*outer, depth // 2, 2, width)
+    return pairs.swapaxes(-1, -2)
+
+
+def _unpaired(pairs: Any) -> Any:
+    *outer, depth, width, _ = pairs.shape
+    return pairs.swapaxes(-1, -2).reshape(*outer, 2 * depth, width).astype(FLOAT32)
+
+
+def _rounded(x: Any) -> Any:
+    return x.astype(BFLOAT16).astype(FLOAT32)
 
 
 def _unpacked_panels(panels: Any, columns: int) -> Any:
     return panels.transpose(1, 0, 2).reshape(panels.shape[1], panels.shape[0] * COLUMNS)[:, :columns]
 
 
+def _fit_each_other(x: Any, weight: Any, *others: Any) -> bool:
+    """Whether the types do: all are alike, but the weight of float32 may be packed as bfloat16."""
+    alike = weight.dtype == x.dtype or (weight.dtype == BFLOAT16 and x.dtype == FLOAT32)
+    return alike and all(o is None or o.dtype == x.dtype for o in others)
+
+
 def _infer_linear(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
     x, panels, bias, residual = operands
     columns = attributes[0]
     shape = (*x.shape[:-1], columns)
-    fits = x.ndim >= 1 and panels.shape == (-(-columns // COLUMNS), x.shape[-1], COLUMNS)
+    fits = x.ndim >= 1 and panels.shape == _packed_panels_shape(
+        x.shape[-1], columns, panels.dtype == BFLOAT16 != x.dtype
+    )
     fits = fits and (bias is None or bias.shape == (columns,)) and (residual is None or residual.shape == shape)
-    if not fits or any(o is not None and o.dtype != x.dtype for o in operands):
+    if not fits or not _fit_each_other(*operands):
         raise operation.error(ValueError, "the operands do not fit each other", operands)
     return make_aval(shape, x.dtype, place)
 
@@ -78,6 +113,8 @@ def fused_linear(
 def _plain_linear(
     xp: Any, x: Any, panels: Any, bias: Any, residual: Any, columns: int, activation: str, low: float, high: float
 ) -> Any:
+    if panels.ndim == 4:
+        x, panels = _rounded(x), _unpaired(panels)[:, : x.shape[-1]]
     result = xp.matmul(x, _unpacked_panels(panels, columns))
     for term in (bias, residual):
         result = result if term is None else result + term
@@ -85,25 +122,36 @@ def _plain_linear(
 
 
 def _infer_filters(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
-    shape, groups = operands[0].shape, attributes[0]
-    return make_aval(_packed_shape(shape, groups), operands[0].dtype, place)
+    shape, (groups, low) = operands[0].shape, attributes
+    if low and (shape[1] % 2 or is_depthwise(shape, groups)):
+        raise operation.error(ValueError, "only an even number of channels can be packed as bfloat16", operands)
+    return make_aval(_packed_shape(shape, groups, low), BFLOAT16 if low else operands[0].dtype, place)
 
 
-def _packed_shape(shape: tuple[int, ...], groups: int) -> tuple[int, ...]:
-    return (groups, -(-(shape[0] // groups) // PANEL), math.prod(shape[1:]), PANEL)
+def _packed_shape(shape: tuple[int, ...], groups: int, low: bool) -> tuple[int, ...]:
+    count, depth = -(-(shape[0] // groups) // PANEL), math.prod(shape[1:])
+    if is_depthwise(shape, groups):
+        return (depth, shape[0])
+    return (groups, count, depth // 2, PANEL, 2) if low else (groups, count, depth, PANEL)
 
 
 @op("weight", infer=_infer_filters, padding=rules.refused("it lays a whole matrix out anew"))
-def packed_filters(xp: Any, weight: Any, groups: int = 1) -> Any:
-    """Filters [out, in / groups, kernel …] as [group, panel, depth, 32]; depth is (tap, channel). Too many filters are 0."""
+def packed_filters(xp: Any, weight: Any, groups: int = 1, low: bool = False) -> Any:
+    """Filters [out, in / groups, kernel …] as [group, panel, depth, 32], or as pairs of channels; depth is (tap, channel).
+    Too many filters are 0. Those of a channel each become [tap, filter]."""
+    if is_depthwise(weight.shape, groups):
+        return weight.reshape(weight.shape[0], -1).transpose(1, 0)
     own, channels = weight.shape[0] // groups, weight.shape[1]
-    _, count, depth, _ = _packed_shape(weight.shape, groups)
+    _, count, depth, _ = _packed_shape(weight.shape, groups, False)
     matrix = weight.reshape(groups, own, channels, depth // channels).transpose(0, 3, 2, 1).reshape(groups, depth, own)
     padded = xp.pad(matrix, ((0, 0), (0, 0), (0, count * PANEL - own)))
-    return padded.reshape(groups, depth, count, PANEL).transpose(0, 2, 1, 3)
+    panels = padded.reshape(groups, depth, count, PANEL).transpose(0, 2, 1, 3)
+    return _paired(panels) if low else panels
 
 
 def _unpacked_filters(filters: Any, shape: tuple[int, ...], groups: int) -> Any:
+    if is_depthwise(shape, groups):
+        return filters.transpose(1, 0).reshape(shape)
     _, count, depth, _ = filters.shape
     own, channels = shape[0] // groups, shape[1]
     matrix = filters.transpose(0, 2, 1, 3).reshape(groups, depth, count * PANEL)[:, :, :own]
@@ -111,28 +159,29 @@ def _unpacked_filters(filters: Any, shape: tuple[int, ...], groups: int) -> Any:
 
 
 def _infer_conv(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
-    x, filters, bias, residual = operands
-    shape, packed, stride, padding, dilation, groups = attributes[:6]
-    expected = _packed_shape(shape, groups) if packed else shape
+    x, filters, bias, residual, after = operands
+    shape, stride, padding, dilation, groups = attributes[:5]
+    expected = _packed_shape(shape, groups, filters.dtype == BFLOAT16 != x.dtype)
     fits = x.ndim == len(shape) == len(stride) + 2 and filters.shape == expected and shape[1] * groups == x.shape[1]
     if fits:
         size = out_size(x.shape, shape, stride, padding, dilation)
         result = (x.shape[0], shape[0], *size)
         fits = (bias is None or bias.shape == (shape[0],)) and (residual is None or residual.shape == result)
-        if fits and min(size) > 0 and all(o is None or o.dtype == x.dtype for o in operands):
+        fits = fits and (after is None or after.shape == (2, shape[0]))
+        if fits and min(size) > 0 and _fit_each_other(*operands):
             return make_aval(result, x.dtype, place)
     raise operation.error(ValueError, "the operands do not fit each other", operands)
 
 
-@op("x filters", optional="bias residual", infer=_infer_conv, padding=rules.windows.fused_conv)
+@op("x filters", optional="bias residual after", infer=_infer_conv, padding=rules.windows.fused_conv)
 def fused_conv(
     xp: Any,
     x: Any,
     filters: Any,
     bias: Any = None,
     residual: Any = None,
+    after: Any = None,
     shape: tuple[int, ...] = (),
-    packed: bool = False,
     stride: Sizes = (),
     padding: Pairs = (),
     dilation: Sizes = (),
@@ -141,12 +190,12 @@ def fused_conv(
     low: float = 0.0,
     high: float = 0.0,
 ) -> Any:
-    """activation(conv(x, weight) + bias + residual), channels first.
+    """activation(conv(x, weight) + bias + residual) * after[0] + after[1], channels first.
 
-    `shape` is the weight's; it is packed by `packed_filters`, or as it was.
+    `shape` is the weight's, which is packed by `packed_filters`; `after` has two numbers for each filter.
     """
     return _plain_conv(
-        xp, x, filters, bias, residual, shape, packed, stride, padding, dilation, groups, activation, low, high,
+        xp, x, filters, bias, residual, after, shape, stride, padding, dilation, groups, activation, low, high,
     )  # fmt: skip
 
 
@@ -156,8 +205,8 @@ def _plain_conv(
     filters: Any,
     bias: Any,
     residual: Any,
+    after: Any,
     shape: tuple[int, ...],
-    packed: bool,
     stride: Sizes,
     padding: Pairs,
     dilation: Sizes,
@@ -168,11 +217,16 @@ def _plain_conv(
 ) -> Any:
     import numpy as np
 
-    weight = _unpacked_filters(filters, shape, groups) if packed else filters
+    if filters.ndim == 5:
+        x, filters = _rounded(x), _unpaired(filters)
+    weight = _unpacked_filters(filters, shape, groups)
     kernel = conv.operation.kernels["numpy"] if xp is np else conv.operation.kernel
     result = kernel(xp, x, weight, bias, stride, padding, dilation, groups, False)
-    result = result if residual is None else result + residual
-    return activate(xp, result, activation, low, high)
+    result = activate(xp, result if residual is None else result + residual, activation, low, high)
+    if after is None:
+        return result
+    factor, shift = after.reshape(2, -1, *[1] * len(stride))
+    return result * factor + shift
 
 
 fused_linear.operation.kernels["cpu"] = native_fused_linear(_plain_linear)

@@ -34,22 +34,34 @@ Axes = tuple[int, ...]
 Shape = tuple[int, ...]
 
 
+def _mean(xp: Any, x: Any, axes: Axes) -> Any:
+    """The mean of floats over axes, kept as axes of length 1."""
+    if xp is not np:
+        return xp.mean(x, axis=axes, keepdims=True)
+    # What `mean` comes to; its wrappers take longer than a small sum.
+    total = np.add.reduce(x, axis=axes, keepdims=True)
+    return total / (x.size // total.size if total.size else 1)
+
+
 def _statistics(xp: Any, x: Any, axes: Axes) -> tuple[Any, Any]:
     """Mean and (biased) variance, kept as axes of length 1."""
-    mean = xp.mean(x, axis=axes, keepdims=True)
+    mean = _mean(xp, x, axes)
     centred = x - mean
-    return mean, xp.mean(centred * centred, axis=axes, keepdims=True)
+    return mean, _mean(xp, centred * centred, axes)
+
+
+def _viewed(x: Any, shape: Shape) -> Any:
+    """At least float32, in a shape."""
+    x = wide(x)
+    return x if x.shape == shape else x.reshape(shape)
 
 
 def _standardise(xp: Any, x: Any, epsilon: float, view: Shape, axes: Axes, centred: bool) -> tuple[Any, Any]:
     """The slices with mean 0 (if `centred`) and variance 1, and the factor that was applied."""
-    x = wide(x).reshape(view)
+    x = _viewed(x, view)
     if centred:
-        mean, variance = _statistics(xp, x, axes)
-        x = x - mean
-    else:
-        variance = xp.mean(x * x, axis=axes, keepdims=True)
-    factor = 1 / xp.sqrt(variance + x.dtype.type(epsilon))
+        x = x - _mean(xp, x, axes)
+    factor = 1 / xp.sqrt(_mean(xp, x * x, axes) + x.dtype.type(epsilon))
     return x * factor, factor
 
 
@@ -112,9 +124,9 @@ def normalise(
     """
     out = _standardise(xp, x, epsilon, view, axes, centred)[0].reshape(x.shape)
     if weight is not None:
-        out = out * wide(weight).reshape(broadcast)
+        out = out * _viewed(weight, broadcast)
     if bias is not None:
-        out = out + wide(bias).reshape(broadcast)
+        out = out + _viewed(bias, broadcast)
     return out.astype(x.dtype, copy=False)
 
 
@@ -154,10 +166,9 @@ def normalise_grad_input(
     if weight is not None:
         y = y * wide(weight).reshape(broadcast)
     y = y.reshape(view)
-    along = xp.mean(y * standard, axis=axes, keepdims=True)
-    out = y - standard * along
+    out = y - standard * _mean(xp, y * standard, axes)
     if centred:
-        out = out - xp.mean(y, axis=axes, keepdims=True)
+        out = out - _mean(xp, y, axes)
     return (out * factor).reshape(x.shape).astype(x.dtype, copy=False)
 
 
@@ -522,7 +533,7 @@ def layer_norm(
 @public(module="nn.functional")
 def rms_norm(
     input: Tensor,
-    normalized_shape: Any,
+    normalized_shape: int | Sequence[int],
     weight: Tensor | None = None,
     eps: float = 1e-5,
     name: str | None = None,
@@ -717,7 +728,7 @@ def normalize(
         given = x._aval if isinstance(x, Tensor) else type(x).__name__
         raise value_error("normalize", f"x must be a Tensor with an axis {axis}", f"x: {given}")
     if p == 2:
-        # Cut off before the root, whose slope at 0 is infinite.
+        # Cut off before the root, whose derivative at 0 is infinite.
         squares = (x * x).sum(axis, keepdim=True)  # type: ignore[operator]
         return x / squares.clip(min=float(epsilon) ** 2).sqrt()
     if p == math.inf:

@@ -168,19 +168,19 @@ _LOWEST = -1.7580993408473766
 
 def _alpha(where: str, x: Any, p: Any, training: bool, by_channel: bool) -> Any:
     aval = require_tensor(where, "x", x)._aval
-    chance = _probability(where, p)
-    if not training or chance == 0:
+    probability = _probability(where, p)
+    if not training or probability == 0:
         return x
-    if chance == 1:
+    if probability == 1:
         return x * 0
     if not is_floating(aval.dtype):
         raise type_error(where, "x must have a floating type", f"x: {aval}")
     if by_channel and aval.ndim < 2:
         raise value_error(where, "x must have a batch and channels", f"x: {aval}")
     shape = (*aval.shape[:2], *(1,) * (aval.ndim - 2)) if by_channel else aval.shape
-    scale = ((1 - chance) * (1 + chance * _LOWEST**2)) ** -0.5
-    shift = -scale * _LOWEST * chance
-    mask = kept(chance, *draw(), shape)
+    scale = ((1 - probability) * (1 + probability * _LOWEST**2)) ** -0.5
+    shift = -scale * _LOWEST * probability
+    mask = kept(probability, *draw(), shape)
     return choose_by(mask, x, _LOWEST) * scale + shift
 
 

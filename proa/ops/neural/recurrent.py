@@ -177,10 +177,10 @@ def _backward(xp: Any, o: _Operands) -> tuple[Any, ...]:
         total = state[0] + g_hidden
         active = total if mask is None else total * mask
         if o.is_lstm:
-            slopes, to_out, to_cell, f = parts
+            derivatives, to_out, to_cell, f = parts
             total_cell = state[1] + g_cell
             d_cell = (total_cell if mask is None else total_cell * mask) + active * to_cell
-            d_gates = xp.concatenate([xp.concatenate([d_cell] * 3, axis=-1) * slopes, active * to_out], axis=-1)
+            d_gates = xp.concatenate([xp.concatenate([d_cell] * 3, axis=-1) * derivatives, active * to_out], axis=-1)
             d_before = d_gates @ o.weight
             d_cell_before = d_cell * f
             if mask is not None:

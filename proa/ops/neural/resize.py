@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ...core.dtype import FLOAT32, is_floating
 from ...core.errors import failed_check, type_error, value_error
 from ...core.symbols import whole_part
 from ...eager import series
-from ...eager.annotations import SizesLike
+from ...eager.annotations import Number, SizesLike
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -262,7 +263,7 @@ def _checked_mode(where: str, x: Tensor, mode: Any, align_corners: bool, align_m
 def interpolate(
     x: Tensor,
     size: SizesLike | None = None,
-    scale_factor: Any = None,
+    scale_factor: Number | Sequence[Number] | None = None,
     mode: str = "nearest",
     align_corners: bool = False,
     align_mode: int = 0,
@@ -349,7 +350,7 @@ def interpolate(
 def upsample(
     x: Tensor,
     size: SizesLike | None = None,
-    scale_factor: Any = None,
+    scale_factor: Number | Sequence[Number] | None = None,
     mode: str = "nearest",
     align_corners: bool = False,
     align_mode: int = 0,

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...core.errors import value_error
 from ...core.symbols import fixed
+from ...eager.annotations import ShapeLike
 from ...eager.declare import public
 from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
@@ -55,7 +56,7 @@ def _reference_affine(theta: np.ndarray, out_shape: Any, align_corners: bool = T
 )  # fmt: skip
 @public(module="nn.functional", aliases="out_shape=size")
 @one_operator("affine_grid")
-def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name: str | None = None) -> Tensor:
+def affine_grid(theta: Tensor, out_shape: ShapeLike, align_corners: bool = True, name: str | None = None) -> Tensor:
     """Where the places of an image lie under affine maps: `grid_sample` reads there.
 
     An axis of one element lies at 0.

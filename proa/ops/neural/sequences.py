@@ -28,7 +28,9 @@ from ..index.indexing_kernels import IndexOutOfRange
         np.arange(x.max() if maxlen is None else maxlen) < x[..., None]).astype(dtype),
 )  # fmt: skip
 @public(module="nn.functional")
-def sequence_mask(x: Tensor, maxlen: Any = None, dtype: DTypeLike = "int64", name: str | None = None) -> Tensor:
+def sequence_mask(
+    x: Tensor, maxlen: int | Tensor | None = None, dtype: DTypeLike = "int64", name: str | None = None
+) -> Tensor:
     """1 for the first `x` places of a new last axis, 0 behind.
 
     Args:

@@ -294,7 +294,12 @@ def _reference_unfold(x: np.ndarray, kernel: Any, strides: Any = 1, paddings: An
 )  # fmt: skip
 @public(module="nn.functional")
 def unfold(
-    x: Tensor, kernel_sizes: Any, strides: SizesLike = 1, paddings: Any = 0, dilations: Any = 1, name: str | None = None
+    x: Tensor,
+    kernel_sizes: SizesLike,
+    strides: SizesLike = 1,
+    paddings: SizesLike = 0,
+    dilations: SizesLike = 1,
+    name: str | None = None,
 ) -> Tensor:
     """Each window of an image as a column: `[N, C, H, W]` to `[N, C * window, number of windows]`.
 
@@ -343,11 +348,11 @@ def _reference_fold(x: np.ndarray, output: Any, kernel: Any, strides: Any = 1, p
 @public(module="nn.functional")
 def fold(
     x: Tensor,
-    output_sizes: Any,
-    kernel_sizes: Any,
+    output_sizes: SizesLike,
+    kernel_sizes: SizesLike,
     strides: SizesLike = 1,
-    paddings: Any = 0,
-    dilations: Any = 1,
+    paddings: SizesLike = 0,
+    dilations: SizesLike = 1,
     name: str | None = None,
 ) -> Tensor:
     """Columns put back to where the windows of an image were, overlaps added up: the transpose of `unfold`.

@@ -112,7 +112,7 @@ _SAMPLES = (
 def softmax(
     x: Tensor,
     axis: int = -1,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
     out: Tensor | None = None,

@@ -39,7 +39,7 @@ def _infer_to(operation: Any, operands: Any, attributes: tuple[Any, ...], place:
 @op(
     "x scale",
     infer=_infer_to,
-    # Rounding has no slope to learn from: the gradient goes straight through, also past the ends, as Paddle's does.
+    # Rounding has no derivative to learn from: the gradient goes straight through, also past the ends, as Paddle's does.
     grad={"x": lambda g, scale, axis, levels: _unrounded_levels(g, scale, axis, levels)},
     padding=rules.untouched.levels,
 )

@@ -270,7 +270,9 @@ def _reference_split(x: Any, num_or_sections: Any, axis: int = 0) -> list[Any]:
     reference=_reference_split,
 )
 @public(method=True)
-def split(x: Tensor, num_or_sections: Any, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
+def split(
+    x: Tensor, num_or_sections: int | Sequence[int | Tensor], axis: AxisLike = 0, name: str | None = None
+) -> list[Tensor]:
     """A tensor cut along an axis.
 
     Args:
@@ -299,7 +301,7 @@ def split(x: Tensor, num_or_sections: Any, axis: AxisLike = 0, name: str | None 
     reference=lambda x, n, axis=0: np.split(x, n, axis),
 )
 @public(method=True)
-def chunk(x: Tensor, chunks: Any, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
+def chunk(x: Tensor, chunks: int, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
     """A tensor cut along an axis into equal parts.
 
     Args:
@@ -365,7 +367,7 @@ def rows(where: str, x: Tensor, axis: Any) -> list[Tensor]:
     reference=lambda x, axis=0: [*np.moveaxis(x, axis, 0)],
 )
 @public(method=True)
-def unbind(input: Tensor, axis: Any = 0) -> list[Tensor]:
+def unbind(input: Tensor, axis: int = 0) -> list[Tensor]:
     """The slices of a tensor along an axis, without that axis; they share memory with it.
 
     Args:
@@ -392,7 +394,7 @@ def unbind(input: Tensor, axis: Any = 0) -> list[Tensor]:
     reference=lambda x, axis=0, num=None: [*np.moveaxis(x, axis, 0)],
 )
 @public(method=True)
-def unstack(x: Tensor, axis: AxisLike = 0, num: Any = None) -> list[Tensor]:
+def unstack(x: Tensor, axis: AxisLike = 0, num: int | None = None) -> list[Tensor]:
     """The slices of a tensor along an axis, without that axis, as new tensors.
 
     Args:

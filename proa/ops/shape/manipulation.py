@@ -7,7 +7,7 @@ are views (see eager/views.py). `reshape` and `transpose` themselves are in `bas
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from ...core.dtype import DType, to_numpy_dtype
 from ...core.errors import value_error
 from ...core.namespaces import can_write
 from ...core.symbols import plain
-from ...eager.annotations import AxisLike, ShapeLike
+from ...eager.annotations import AxisLike, DTypeLike, ShapeLike
 from ...eager.attaching import attach
 from ...eager.calling import MISSING
 from ...eager.declare import op, public
@@ -147,7 +147,7 @@ def _flattened(x: Tensor, start_axis: Any, stop_axis: Any) -> tuple[int, ...]:
     reshapes=True,
 )
 @public(method=True, aliases="start_axis=start_dim stop_axis=end_dim")
-def flatten(x: Tensor, start_axis: Any = 0, stop_axis: Any = -1, name: str | None = None) -> Tensor:
+def flatten(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | None = None) -> Tensor:
     """A tensor with some neighbouring axes merged into one; the result shares memory with `x`.
 
     Args:
@@ -248,7 +248,7 @@ def unsqueeze_(x: Tensor, axis: AxisLike | None, name: str | None = None) -> Ten
 
 
 @public(method=True)
-def flatten_(x: Tensor, start_axis: Any = 0, stop_axis: Any = -1, name: str | None = None) -> Tensor:
+def flatten_(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | None = None) -> Tensor:
     """As `paddle.flatten`, in place: `x` itself gets the other shape and is returned.
 
     Args:
@@ -285,7 +285,7 @@ def reshape_(x: Tensor, shape: ShapeLike, name: str | None = None) -> Tensor:
 
 
 @public(method=True)
-def transpose_(x: Tensor, perm: Any, name: str | None = None) -> Tensor:
+def transpose_(x: Tensor, perm: Sequence[int] | int, name: str | None = None) -> Tensor:
     """As `paddle.transpose`, in place: `x` itself gets the other order of axes and is returned.
 
     Args:
@@ -333,7 +333,9 @@ def t_(input: Tensor, name: str | None = None) -> Tensor:
     reference=lambda x, source, destination: np.moveaxis(x, source, destination),
 )
 @public(method=True)
-def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) -> Tensor:
+def moveaxis(
+    x: Tensor, source: int | Sequence[int], destination: int | Sequence[int], name: str | None = None
+) -> Tensor:
     """A tensor with some axes moved to other places, the rest in order; the result shares memory with `x`.
 
     Args:
@@ -382,7 +384,7 @@ def _swapped_by_name(*arguments: Any, **named: Any) -> Any:
     reference=lambda x, a, b=None: np.transpose(x, a) if b is None else np.swapaxes(x, a, b),
 )
 @public(method="swapaxes swapdims", otherwise=_swapped_by_name)
-def swapaxes(x: Tensor, perm: Any, *axes: Any, name: str | None = None) -> Tensor:
+def swapaxes(x: Tensor, perm: Sequence[int] | int, *axes: Any, name: str | None = None) -> Tensor:
     """A tensor with two axes exchanged; the result shares memory with `x`.
 
     Args:
@@ -491,7 +493,7 @@ def _bits_back(base: Tensor, view: Tensor) -> Tensor:
 )
 @public(method=True, aliases="shape_or_dtype=dtype shape_or_dtype=size")
 @listed("shape_or_dtype", 1)
-def view(x: Tensor, shape_or_dtype: Any, name: str | None = None) -> Tensor:
+def view(x: Tensor, shape_or_dtype: ShapeLike | DTypeLike, name: str | None = None) -> Tensor:
     """A tensor in another shape, or its bytes as another type; the result shares memory with `x`.
 
     Args:

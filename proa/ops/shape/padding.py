@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from ...core.aval import Aval
 from ...core.errors import failed_check, value_error
 from ...core.namespaces import can_write
 from ...eager import series
-from ...eager.annotations import PaddingLike
+from ...eager.annotations import Number, PaddingLike
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -166,9 +167,9 @@ def _reference_pad(
 @public(module="nn.functional")
 def pad(
     x: Tensor,
-    pad: Any,
+    pad: Sequence[int | Tensor] | Tensor | int,
     mode: str = "constant",
-    value: Any = 0.0,
+    value: Number = 0.0,
     data_format: str | None = None,
     pad_from_left_axis: bool = True,
     name: str | None = None,

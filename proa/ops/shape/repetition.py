@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -173,7 +174,7 @@ def _common_shape(where: str, shapes: Any) -> list[int]:
     gradient=False, why="the result is a list",
 )  # fmt: skip
 @public(method=True)
-def broadcast_shape(x_shape: Any, y_shape: Any) -> list[int]:
+def broadcast_shape(x_shape: Sequence[int], y_shape: Sequence[int]) -> list[int]:
     """The shape that two shapes broadcast to.
 
     Args:
@@ -241,7 +242,7 @@ def tile_by(xp: Any, x: Any, repeats: tuple[int, ...]) -> Any:
 )
 @public(method=True, aliases="repeat_times=dims")
 @listed("repeat_times", 1)
-def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
+def tile(x: Tensor, repeat_times: ShapeLike, name: str | None = None) -> Tensor:
     """A tensor repeated as a whole.
 
     Args:
@@ -277,7 +278,7 @@ def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
 @public(method=True)
 def repeat_interleave(
     x: Tensor,
-    repeats: Any,
+    repeats: int | Tensor,
     axis: AxisLike | None = None,
     name: str | None = None,
     *,
@@ -395,7 +396,7 @@ def roll_axes(xp: Any, x: Any, shifts: tuple[int, ...], axes: tuple[int, ...]) -
     reference=lambda x, shifts, axis=None: np.roll(x, shifts, axis),
 )
 @public(method=True, aliases="axis=dims")
-def roll(x: Tensor, shifts: Any, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
+def roll(x: Tensor, shifts: AxisLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """A tensor moved along axes; what falls off one end comes in at the other.
 
     Args:

@@ -5,6 +5,7 @@ The result is new. In-place forms exist where Paddle has them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import BOOL, INT64
 from ...core.errors import index_error, runtime_error, type_error, value_error
-from ...eager.annotations import AxisLike, ShapeLike, SizesLike, TensorLike
+from ...eager.annotations import AxisLike, Number, ShapeLike, SizesLike, TensorLike
 from ...eager.attaching import attach
 from ...eager.declare import in_place_form, public
 from ...eager.infer import broadcast_shapes
@@ -183,7 +184,7 @@ def fill_diagonal_tensor(
 
 
 def _with_number_on_diagonal(
-    x: Tensor, value: Any, offset: int = 0, wrap: bool = False, name: str | None = None
+    x: Tensor, value: Number, offset: int = 0, wrap: bool = False, name: str | None = None
 ) -> Tensor:
     """Puts a number on a diagonal and returns the tensor.
 
@@ -254,7 +255,9 @@ def _reference_select_scatter(x: Any, values: Any, axis: int, index: int) -> Any
     reference=_reference_select_scatter,
 )
 @public(method=True)
-def select_scatter(x: Tensor, values: Tensor, axis: AxisLike | None, index: Any, name: str | None = None) -> Tensor:
+def select_scatter(
+    x: Tensor, values: Tensor, axis: AxisLike | None, index: int | Tensor, name: str | None = None
+) -> Tensor:
     """`x` with another tensor as one of its slices.
 
     Args:
@@ -314,7 +317,13 @@ def _reference_slice_scatter(x: Any, value: Any, axes: Any, starts: Any, ends: A
 )
 @public(method=True)
 def slice_scatter(
-    x: Tensor, value: Tensor, axes: AxisLike, starts: Any, ends: Any, strides: SizesLike, name: str | None = None
+    x: Tensor,
+    value: Tensor,
+    axes: AxisLike,
+    starts: Sequence[int | Tensor] | Tensor,
+    ends: Sequence[int | Tensor] | Tensor,
+    strides: SizesLike,
+    name: str | None = None,
 ) -> Tensor:
     """`x` with another tensor as the part from `starts` to `ends` along some axes.
 
@@ -350,7 +359,9 @@ def _reference_crop(x: Any, shape: Any = None, offsets: Any = None) -> Any:
     reference=_reference_crop,
 )
 @public()
-def crop(x: Tensor, shape: ShapeLike | None = None, offsets: Any = None, name: str | None = None) -> Tensor:
+def crop(
+    x: Tensor, shape: ShapeLike | None = None, offsets: ShapeLike | None = None, name: str | None = None
+) -> Tensor:
     """A part of a tensor, as a new tensor.
 
     Args:

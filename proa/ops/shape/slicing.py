@@ -13,6 +13,7 @@ numbers of choices. So `x[i]` and `x[i : i + n]` in a loop are one program, what
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -101,22 +102,38 @@ def sliced_strides(shape: tuple[int, ...], strides: Strides, spec: Spec) -> Stri
 
 
 def _numpy_index(shape: tuple[int, ...], spec: Spec, position: Any) -> tuple[Any, ...]:
-    starts = iter(_starts(shape, _entries(shape, spec), int(position)))
+    fixed, digits = _index_pattern(shape, spec)
+    if not digits:
+        return fixed
+    index = list(fixed)
+    rest = int(position)
+    for number, radix, length in digits:
+        rest, first = divmod(rest, radix)
+        index[number] = first if length is None else slice(first, first + length)
+    return tuple(index)
+
+
+@functools.lru_cache(maxsize=4096)
+def _index_pattern(shape: tuple[int, ...], spec: Spec) -> tuple[tuple[Any, ...], list[tuple[int, int, int | None]]]:
+    """The index without what is data; and for each datum, the last digit first: where it goes, its radix, and the length of
+    a window."""
     index: list[Any] = []
-    for entry in spec:
+    digits: list[tuple[int, int, int | None]] = []
+    axis = 0
+    for number, entry in enumerate(spec):
         if entry is None:
             index.append(None)
             continue
-        first = next(starts)
-        if entry == POSITION:
-            index.append(first)
-        elif len(entry) == 1:
-            index.append(slice(first, first + entry[0]))
+        if is_dynamic(entry):
+            index.append(0)
+            digits.append((number, choices(entry, shape[axis]), None if entry == POSITION else entry[0]))
         else:
             start, length, step = entry
             stop = start + length * step
             index.append(slice(start, stop if stop >= 0 else None, step) if length else slice(0, 0))
-    return tuple(index)
+        axis += 1
+    digits.reverse()
+    return tuple(index), digits
 
 
 def _read_in_place(xp: Any, x: Any, position: Any, spec: Spec) -> Any:

@@ -252,7 +252,7 @@ def _listed(x: Any, num_or_indices: Any, axis: int = 0) -> list[Any]:
     reference=_listed,
 )
 @public(method=True, aliases="num_or_indices=indices num_or_indices=sections")
-def tensor_split(x: Tensor, num_or_indices: Any, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
+def tensor_split(x: Tensor, num_or_indices: AxisLike, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
     """A tensor cut along an axis into parts as equal as possible, or at given positions.
 
     Args:
@@ -273,7 +273,7 @@ def tensor_split(x: Tensor, num_or_indices: Any, axis: AxisLike = 0, name: str |
 
 @samples(S(A(5), 2), S(A(2, 3), [1, 2]), S(A(2, 3, 2), 3), reference=lambda x, n: _listed(x, n, min(x.ndim - 1, 1)))
 @public(method=True)
-def hsplit(x: Tensor, num_or_indices: Any, name: str | None = None) -> list[Tensor]:
+def hsplit(x: Tensor, num_or_indices: AxisLike, name: str | None = None) -> list[Tensor]:
     """A tensor cut along the second axis, or the first if it has one only; see `tensor_split`.
 
     Args:
@@ -291,7 +291,7 @@ def hsplit(x: Tensor, num_or_indices: Any, name: str | None = None) -> list[Tens
 
 @samples(S(A(5, 1), 2), S(A(4, 3), [1, 2]), S(A(2, 3, 2), 3), reference=_listed)
 @public(method=True)
-def vsplit(x: Tensor, num_or_indices: Any, name: str | None = None) -> list[Tensor]:
+def vsplit(x: Tensor, num_or_indices: AxisLike, name: str | None = None) -> list[Tensor]:
     """A tensor of two axes or more cut along the first; see `tensor_split`.
 
     Args:
@@ -308,7 +308,7 @@ def vsplit(x: Tensor, num_or_indices: Any, name: str | None = None) -> list[Tens
 
 @samples(S(A(1, 2, 5), 2), S(A(1, 1, 4), [1, 2]), S(A(2, 3, 2), 3), reference=lambda x, n: _listed(x, n, 2))
 @public(method=True)
-def dsplit(x: Tensor, num_or_indices: Any, name: str | None = None) -> list[Tensor]:
+def dsplit(x: Tensor, num_or_indices: AxisLike, name: str | None = None) -> list[Tensor]:
     """A tensor cut along the third axis; see `tensor_split`.
 
     Args:
@@ -323,7 +323,7 @@ def dsplit(x: Tensor, num_or_indices: Any, name: str | None = None) -> list[Tens
     return _divided("dsplit", _with_dimensions("dsplit", x, 3), num_or_indices, 2)
 
 
-def split_with_sizes(self: Tensor, split_sizes: Any, dim: AxisLike = 0) -> list[Tensor]:
+def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: AxisLike = 0) -> list[Tensor]:
     """The tensor cut along an axis into parts of the given sizes.
 
     Args:

@@ -6,6 +6,7 @@ writing into it a scatter, where Paddle has two names for one memory.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -156,7 +157,7 @@ def _reference_unfold(x: Any, axis: int, size: int, step: int) -> Any:
     reference=_reference_unfold,
 )
 @public(method=True, aliases="axis=dimension")
-def unfold(x: Tensor, axis: AxisLike | None, size: SizesLike, step: Any, name: str | None = None) -> Tensor:
+def unfold(x: Tensor, axis: AxisLike | None, size: SizesLike, step: int, name: str | None = None) -> Tensor:
     """Windows along an axis, each as a new last axis; the result shares memory with `x`.
 
     Args:
@@ -319,7 +320,7 @@ def view_as_real(input: Tensor) -> Tensor:
 )  # fmt: skip
 @public(method=True)
 @listed("dims", 1)
-def permute(input: Tensor, dims: Any) -> Tensor:
+def permute(input: Tensor, dims: Sequence[int] | int) -> Tensor:
     """A tensor with its axes in another order; the result shares memory with it.
 
     Args:

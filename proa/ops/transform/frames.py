@@ -130,7 +130,7 @@ def _reference_frame(x: Any, frame_length: int, hop_length: int, axis: int = -1)
     reference=_reference_frame,
 )  # fmt: skip
 @public(module="signal")
-def frame(x: Tensor, frame_length: Any, hop_length: Any, axis: Any = -1, name: str | None = None) -> Tensor:
+def frame(x: Tensor, frame_length: int, hop_length: int, axis: int = -1, name: str | None = None) -> Tensor:
     """A signal as overlapping pieces.
 
     Args:
@@ -175,7 +175,7 @@ def _reference_overlap_add(x: Any, hop_length: int, axis: int = -1) -> Any:
     reference=_reference_overlap_add,
 )  # fmt: skip
 @public(module="signal")
-def overlap_add(x: Tensor, hop_length: Any, axis: AxisLike = -1, name: str | None = None) -> Tensor:
+def overlap_add(x: Tensor, hop_length: int, axis: AxisLike = -1, name: str | None = None) -> Tensor:
     """Pieces added up to a signal: the shapes are those of `frame` reversed.
 
     Args:

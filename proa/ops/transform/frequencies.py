@@ -39,7 +39,7 @@ def _frequencies(where: str, function: Any, n: Any, d: Any, dtype: Any) -> Tenso
 )  # fmt: skip
 @public(module="fft")
 def fftfreq(
-    n: int, d: Any = 1.0, dtype: DTypeLike | None = None, name: str | None = None, *,
+    n: int, d: float = 1.0, dtype: DTypeLike | None = None, name: str | None = None, *,
     out: Tensor | None = None, device: DeviceLike | None = None, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """The frequencies of the numbers that `fft` gives: 0 first, the negative ones last.
@@ -69,7 +69,7 @@ def fftfreq(
 )  # fmt: skip
 @public(module="fft")
 def rfftfreq(
-    n: int, d: Any = 1.0, dtype: DTypeLike | None = None, name: str | None = None, *,
+    n: int, d: float = 1.0, dtype: DTypeLike | None = None, name: str | None = None, *,
     out: Tensor | None = None, device: DeviceLike | None = None, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """The frequencies of the `n // 2 + 1` numbers that `rfft` gives.

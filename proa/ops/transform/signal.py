@@ -73,7 +73,7 @@ def _reference_stft(
 )  # fmt: skip
 @public(method=True, module="signal")
 def stft(
-    x: Tensor, n_fft: Any, hop_length: Any = None, win_length: Any = None, window: Tensor | None = None,
+    x: Tensor, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Tensor | None = None,
     center: bool = True, pad_mode: str = "reflect", normalized: bool = False, onesided: bool | None = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
@@ -190,8 +190,8 @@ def _reference_istft(
 )  # fmt: skip
 @public(method=True, module="signal")
 def istft(
-    x: Tensor, n_fft: Any, hop_length: Any = None, win_length: Any = None, window: Tensor | None = None,
-    center: bool = True, normalized: bool = False, onesided: bool = True, length: Any = None,
+    x: Tensor, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Tensor | None = None,
+    center: bool = True, normalized: bool = False, onesided: bool = True, length: int | None = None,
     return_complex: bool = False, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """The signal whose `stft` is (closest to) `x`.

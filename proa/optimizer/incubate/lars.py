@@ -9,7 +9,8 @@ from ...core.errors import value_error
 from ...eager.declare import op
 from ...ir.padding import rules
 from ..arguments import number
-from ..optimizer import Bucket, Group, Optimizer
+from ..groups import Bucket, Group
+from ..optimizer import Optimizer
 from ..updates import each, infer_update, with_decay
 
 if TYPE_CHECKING:

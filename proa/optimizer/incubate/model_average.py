@@ -17,7 +17,8 @@ from ...ir.padding import rules
 from ...ir.recorder import recording_gradients
 from ...ops.basic import cast_to
 from ..arguments import at_least_zero
-from ..optimizer import Optimizer, ParameterState
+from ..groups import ParameterState
+from ..optimizer import Optimizer
 from ..updates import record_update
 
 # A sum of more numbers than this is set aside, so that small ones are not lost beside it. Paddle's number.
@@ -128,7 +129,7 @@ class ModelAverage(Optimizer):
         loss: Tensor,
         startup_program: Any = None,
         parameters: Iterable[Tensor | dict[str, Any]] | None = None,
-        no_grad_set: Any = None,
+        no_grad_set: Iterable[Tensor | str] | None = None,
     ) -> None:
         """The same as `step()`.
 

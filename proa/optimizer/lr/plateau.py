@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import type_error, value_error
+from ...eager.annotations import Number
 from ...eager.tensor import Tensor
 from .base import LRScheduler, need
 
@@ -75,7 +76,7 @@ class ReduceOnPlateau(LRScheduler):
         """
         self.keys = ["cooldown_counter", "best", "num_bad_epochs", "last_epoch", "last_lr"]
 
-    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
+    def step(self, metrics: Number | np.ndarray, epoch: int | None = None) -> None:  # type: ignore[override]
         """Goes on by one (or to an epoch) and looks at the number.
 
         Args:

@@ -10,7 +10,7 @@ from ...eager.annotations import AttrLike, PaddingLike, SizesLike
 from ...eager.tensor import Tensor
 from ...nn.initializer import Normal
 from ...nn.layer import Layer
-from ...nn.norm import BatchNorm1D
+from ...nn.normalization.layers import BatchNorm1D
 from ...ops.neural.normalization import batch_norm
 from ...ops.neural.windowed.windows import sizes
 from ..tensor import require_coo

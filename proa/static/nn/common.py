@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from .parameters import Parameters, activated
 
 
 def fc(
-    x: Any,
+    x: Tensor | Sequence[Tensor],
     size: int,
     num_flatten_dims: int = 1,
     weight_attr: AttrLike | None = None,
@@ -47,7 +47,7 @@ def fc(
         >>> y.shape
         paddle.Size([-1, 3])
     """
-    inputs = list(x) if isinstance(x, (list, tuple)) else [x]
+    inputs: list[Any] = list(x) if isinstance(x, (list, tuple)) else [x]
     make = Parameters("fc", inputs[0] if inputs else None, name)
     attrs = weight_attr if isinstance(weight_attr, (list, tuple)) else [weight_attr] * len(inputs)
     total: Any = None
@@ -71,7 +71,7 @@ def fc(
 
 def embedding(
     input: Tensor,
-    size: Any,
+    size: Sequence[int],
     is_sparse: bool = False,
     is_distributed: bool = False,
     padding_idx: int | None = None,
@@ -104,7 +104,7 @@ def embedding(
 
 def sparse_embedding(
     input: Tensor,
-    size: Any,
+    size: Sequence[int],
     padding_idx: int | None = None,
     is_test: bool = False,
     entry: Any = None,

@@ -20,7 +20,7 @@ def _nothing() -> None:
 
 
 def cond(
-    pred: Any,
+    pred: Tensor | bool,
     true_fn: Callable[[], Any] | None = None,
     false_fn: Callable[[], Any] | None = None,
     name: str | None = None,
@@ -48,7 +48,7 @@ def cond(
         if given is not None and not callable(given):
             raise type_error("static.nn.cond", f"{what} must be a function", type(given).__name__)
     then, otherwise = true_fn or _nothing, false_fn or _nothing
-    if not is_unknown(pred):
+    if not isinstance(pred, Tensor) or not is_unknown(pred):
         return then() if bool(pred) else otherwise()
     if pred._aval.dtype.kind != "b":
         raise type_error("static.nn.cond", "pred must be boolean", f"pred: {pred._aval}", "compare it with something")
@@ -83,7 +83,11 @@ def _as_tensors(value: Any) -> Any:
 
 
 def while_loop(
-    cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any, is_test: bool = False, name: str | None = None
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Sequence[Any],
+    is_test: bool = False,
+    name: str | None = None,
 ) -> Any:
     """Repeats `body(*loop_vars)` while `cond(*loop_vars)`; gives the loop variables in the end.
 
@@ -148,7 +152,11 @@ def _python_loop(cond: Callable[..., Any], body: Callable[..., Any], state: list
     return state
 
 
-def case(pred_fn_pairs: Any, default: Callable[[], Any] | None = None, name: str | None = None) -> Any:
+def case(
+    pred_fn_pairs: Sequence[tuple[Tensor, Callable[[], Any]]],
+    default: Callable[[], Any] | None = None,
+    name: str | None = None,
+) -> Any:
     """What the function of the first true predicate gives; without a default the last function stands for it.
 
     Args:
@@ -185,7 +193,10 @@ def _chain(pairs: list[Any], default: Callable[[], Any]) -> Any:
 
 
 def switch_case(
-    branch_index: Tensor, branch_fns: Any, default: Callable[[], Any] | None = None, name: str | None = None
+    branch_index: Tensor,
+    branch_fns: dict[int, Callable[[], Any]] | Sequence[Any],
+    default: Callable[[], Any] | None = None,
+    name: str | None = None,
 ) -> Any:
     """What the function of this index gives; any other index takes the default, or else that of the largest index.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from typing import Any
 
+from ... import detection
 from ...core.errors import value_error
 from ...eager.annotations import AttrLike, PaddingLike, SizesLike
 from ...eager.tensor import Tensor
@@ -45,7 +45,7 @@ def _conv(
 def conv2d(
     input: Tensor,
     num_filters: int,
-    filter_size: Any,
+    filter_size: SizesLike,
     stride: SizesLike = 1,
     padding: PaddingLike = 0,
     dilation: SizesLike = 1,
@@ -90,7 +90,7 @@ def conv2d(
 def conv3d(
     input: Tensor,
     num_filters: int,
-    filter_size: Any,
+    filter_size: SizesLike,
     stride: SizesLike = 1,
     padding: PaddingLike = 0,
     dilation: SizesLike = 1,
@@ -169,7 +169,7 @@ def conv2d_transpose(
     input: Tensor,
     num_filters: int,
     output_size: SizesLike | None = None,
-    filter_size: Any = None,
+    filter_size: SizesLike | None = None,
     padding: PaddingLike = 0,
     stride: SizesLike = 1,
     dilation: SizesLike = 1,
@@ -217,7 +217,7 @@ def conv3d_transpose(
     input: Tensor,
     num_filters: int,
     output_size: SizesLike | None = None,
-    filter_size: Any = None,
+    filter_size: SizesLike | None = None,
     padding: PaddingLike = 0,
     stride: SizesLike = 1,
     dilation: SizesLike = 1,
@@ -246,7 +246,7 @@ def conv3d_transpose(
 
 
 def deform_conv2d(
-    x: Tensor, offset: Tensor, mask: Tensor | None, num_filters: int, filter_size: Any, stride: SizesLike = 1,
+    x: Tensor, offset: Tensor, mask: Tensor | None, num_filters: int, filter_size: SizesLike, stride: SizesLike = 1,
     padding: PaddingLike = 0, dilation: SizesLike = 1, groups: int = 1, deformable_groups: int = 1, im2col_step: int = 1,
     weight_attr: AttrLike | None = None, bias_attr: AttrLike | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
@@ -283,6 +283,4 @@ def deform_conv2d(
     deviation = math.sqrt(2.0 / (math.prod(kernel) * channels))
     weight = make.weight([num_filters, channels // groups, *kernel], weight_attr, Normal(0.0, deviation))
     bias = make.bias([num_filters], bias_attr)
-    # The operation is one of paddle.vision's, which stands above this package.
-    function = importlib.import_module("proa.vision.ops").deform_conv2d
-    return function(x, offset, weight, bias, stride, padding, dilation, deformable_groups, groups, mask)
+    return detection.deform_conv2d(x, offset, weight, bias, stride, padding, dilation, deformable_groups, groups, mask)

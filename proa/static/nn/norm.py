@@ -10,8 +10,8 @@ from ...eager.annotations import AttrLike
 from ...eager.tensor import Tensor
 from ...nn import functional as F
 from ...nn.base.attributes import ParamAttr
-from ...nn.distance_dropout_norm import SpectralNorm
 from ...nn.initializer import Constant
+from ...nn.normalization.spectral import SpectralNorm
 from .parameters import Parameters, activated
 
 
@@ -64,7 +64,7 @@ def batch_norm(
 
 def layer_norm(
     input: Tensor, scale: bool = True, shift: bool = True, begin_norm_axis: int = 1, epsilon: float = 1e-05,
-    param_attr: Any = None, bias_attr: Any = None, act: str | None = None, name: str | None = None,
+    param_attr: AttrLike | None = None, bias_attr: AttrLike | None = None, act: str | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Each sample standardised over the dimensions from `begin_norm_axis` on.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from ...eager.tensor import Tensor, tensor_from_data
 from ...eager.views import replace_value
 from ...nn import functional
 from ...nn.base.attributes import ParamAttr, make_parameter
+
+if TYPE_CHECKING:
+    from ...nn.initializer import Initializer
+    from ...optimizer.regularizer import WeightDecay
 
 
 class WeightNormParamAttr(ParamAttr):
@@ -44,9 +48,9 @@ class WeightNormParamAttr(ParamAttr):
         self,
         dim: int | None = None,
         name: str | None = None,
-        initializer: Any = None,
+        initializer: Initializer | None = None,
         learning_rate: float = 1.0,
-        regularizer: Any = None,
+        regularizer: WeightDecay | None = None,
         trainable: bool = True,
         do_model_average: bool = False,
         need_clip: bool = True,
@@ -84,20 +88,20 @@ class Parameters:
 
     def _normed(self, shape: list[int], attr: WeightNormParamAttr, initializer: Any) -> Tensor:
         plain = ParamAttr(**{k: v for k, v in attr.__dict__.items() if k != "dim"})
-        direction = make_parameter(shape, self.dtype, plain, False, initializer, self.owner)
+        direction: Any = make_parameter(shape, self.dtype, plain, False, initializer, self.owner)
         axes = None if attr.dim is None else [axis for axis in range(len(shape)) if axis != attr.dim % len(shape)]
         lengths = [] if axes is None else [1 if axis in axes else size for axis, size in enumerate(shape)]
 
         def first_length(parameter: Tensor) -> None:
             """That of the direction as it is initialised, so that the weight begins as its initializer says."""
-            array = np.asarray(direction._data())  # type: ignore[union-attr]
+            array = np.asarray(direction._data())
             norm = np.sqrt((array * array).sum(None if axes is None else tuple(axes), keepdims=axes is not None))
             replace_value(parameter, tensor_from_data(norm.astype(array.dtype), None, parameter._aval.place))
 
         own = ParamAttr(name=f"{attr.name}.g" if attr.name else None, initializer=first_length)  # type: ignore[arg-type]
-        length = make_parameter(lengths, self.dtype, own, False, None, self.owner)
+        length: Any = make_parameter(lengths, self.dtype, own, False, None, self.owner)
         norm = (direction * direction).sum(axes, keepdim=attr.dim is not None).sqrt()
-        return direction * (length / norm)  # type: ignore[operator]
+        return direction * (length / norm)
 
 
 def activated(where: str, x: Tensor, activation: str | None) -> Tensor:

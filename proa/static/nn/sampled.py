@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def nce(
     num_neg_samples: int | None = None,
     name: str | None = None,
     sampler: str = "uniform",
-    custom_dist: Any = None,
+    custom_dist: Sequence[float] | np.ndarray | None = None,
     seed: int = 0,
     is_sparse: bool = False,
 ) -> Tensor:
@@ -61,11 +62,11 @@ def nce(
     weight = make.weight([num_total_classes, input.shape[1]], param_attr, XavierUniform())
     bias = make.bias([num_total_classes, 1], bias_attr)
     count = 10 if num_neg_samples is None else int(num_neg_samples)
-    chances = _chances(make.where, sampler, num_total_classes, custom_dist)
-    table = tensor_from_data(chances.astype(np.float32))
+    probabilities = _class_probabilities(make.where, sampler, num_total_classes, custom_dist)
+    table = tensor_from_data(probabilities.astype(np.float32))
     rows = input._aval.shape[0]
     labels: Any = label.reshape([rows, -1])
-    drawn = _draw(chances, [rows, count], integer(make.where, "seed", seed))
+    drawn = _draw(probabilities, [rows, count], integer(make.where, "seed", seed))
     true = _odds(input, labels, weight, bias, table, count)
     false = _odds(input, drawn, weight, bias, table, count)
     # An output o stands for the odds o / (o + b) of coming from the data, b being the expected number of draws.
@@ -83,21 +84,21 @@ def _odds(x: Tensor, classes: Any, weight: Any, bias: Any, table: Any, count: in
     return F.sigmoid(logits), F.embedding(classes, table.unsqueeze(1)).squeeze(-1) * count
 
 
-def _chances(where: str, sampler: str, classes: int, custom: Any) -> np.ndarray:
+def _class_probabilities(where: str, sampler: str, classes: int, custom: Any) -> np.ndarray:
     if sampler == "uniform":
         return np.full(classes, 1 / classes)
     if sampler == "log_uniform":
         numbers = np.arange(classes)
         return (np.log(numbers + 2) - np.log(numbers + 1)) / math.log(classes + 1)
     if sampler == "custom_dist":
-        chances = np.asarray(custom, np.float64)
-        if chances.shape != (classes,):
-            raise value_error(where, f"custom_dist must have {classes} probabilities", f"{list(chances.shape)}")
-        return chances
+        probabilities = np.asarray(custom, np.float64)
+        if probabilities.shape != (classes,):
+            raise value_error(where, f"custom_dist must have {classes} probabilities", f"{list(probabilities.shape)}")
+        return probabilities
     raise value_error(where, "sampler is 'uniform', 'log_uniform' or 'custom_dist'", repr(sampler))
 
 
-def _draw(chances: np.ndarray, shape: list[int], seed: int) -> Any:
+def _draw(probabilities: np.ndarray, shape: list[int], seed: int) -> Any:
     """Classes drawn by their probabilities: anew at each run, or with a seed always the same."""
-    steps = tensor_from_data(np.cumsum(chances / chances.sum()).astype(np.float32)[:-1])
+    steps = tensor_from_data(np.cumsum(probabilities / probabilities.sum()).astype(np.float32)[:-1])
     return searchsorted(steps, uniform(shape, "float32", 0.0, 1.0, seed), right=True)

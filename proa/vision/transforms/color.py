@@ -14,7 +14,7 @@ from ...eager.tensor import Tensor
 from ...ops.basic import transpose
 from ...ops.create.random import normal
 from . import functional as F
-from . import random_draws as chance
+from . import random_draws
 from .base import BaseTransform, Compose
 from .geometric import probability
 from .kinds import describe_image, is_array, is_number, is_pil, size_of
@@ -86,15 +86,15 @@ class Normalize(BaseTransform):
 
     def __init__(
         self,
-        mean: Any = 0.0,
-        std: Any = 1.0,
+        mean: float | Sequence[float] = 0.0,
+        std: float | Sequence[float] = 1.0,
         data_format: str = "CHW",
         to_rgb: bool = False,
         keys: Sequence[str] | None = None,
     ) -> None:
         super().__init__(keys)
-        self.mean = [mean, mean, mean] if is_number(mean) else mean
-        self.std = [std, std, std] if is_number(std) else std
+        self.mean: Any = [mean, mean, mean] if is_number(mean) else mean
+        self.std: Any = [std, std, std] if is_number(std) else std
         self.data_format, self.to_rgb = data_format, to_rgb
 
     def _apply_image(self, image: Any) -> Any:
@@ -211,7 +211,7 @@ class SaturationTransform(_FactorTransform):
     def _adjust(self, image: Any, factor: float) -> Any:
         if is_array(image):
             # Paddle draws once more for arrays; without it the same seeds would give other images.
-            factor = chance.uniform((max(0, 1 - factor), 1 + factor))
+            factor = random_draws.uniform((max(0, 1 - factor), 1 + factor))
         return F.adjust_saturation(image, factor)
 
 
@@ -252,10 +252,10 @@ class ColorJitter(BaseTransform):
 
     def __init__(
         self,
-        brightness: Any = 0,
-        contrast: Any = 0,
-        saturation: Any = 0,
-        hue: Any = 0,
+        brightness: float | Sequence[float] = 0,
+        contrast: float | Sequence[float] = 0,
+        saturation: float | Sequence[float] = 0,
+        hue: float | Sequence[float] = 0,
         keys: Sequence[str] | None = None,
     ) -> None:
         super().__init__(keys)
@@ -305,7 +305,7 @@ class RandomErasing(BaseTransform):
         prob: float = 0.5,
         scale: Sequence[float] = (0.02, 0.33),
         ratio: Sequence[float] = (0.3, 3.3),
-        value: Any = 0,
+        value: float | Sequence[float] | str = 0,
         inplace: bool = False,
         keys: Sequence[str] | None = None,
     ) -> None:
@@ -326,28 +326,29 @@ class RandomErasing(BaseTransform):
                 )
         elif not is_number(value) and not isinstance(value, (list, tuple)):
             raise type_error(where, "value must be a number, one for each channel, or 'random'", f"value: {value!r}")
-        self.scale, self.ratio, self.value, self.inplace = scale, ratio, value, inplace
+        self.scale, self.ratio, self.inplace = scale, ratio, inplace
+        self.value: Any = value
 
     def _get_param(self, image: Any, channels: int) -> tuple[int, int, int, int, Any] | None:
         """(top, left, height, width, colour), or None when ten draws were too large."""
         width, height = size_of("RandomErasing", image)
         logarithms = tuple(math.log(bound) for bound in self.ratio)
         for _ in range(10):
-            area = chance.uniform(self.scale) * height * width
-            aspect = math.exp(chance.uniform(logarithms))
+            area = random_draws.uniform(self.scale) * height * width
+            aspect = math.exp(random_draws.uniform(logarithms))
             rows, columns = round(math.sqrt(area * aspect)), round(math.sqrt(area / aspect))
             if not (rows < height and columns < width):
                 continue
             color = self._color(image, rows, columns, channels)
-            top = chance.below(height - rows + 1)
-            return top, chance.below(width - columns + 1), rows, columns, color
+            top = random_draws.below(height - rows + 1)
+            return top, random_draws.below(width - columns + 1), rows, columns, color
         return None
 
     def _color(self, image: Any, rows: int, columns: int, channels: int) -> Any:
         if isinstance(self.value, str):
             if isinstance(image, Tensor):
                 return normal(shape=[channels, rows, columns])
-            noise = chance.noise(rows, columns, channels)
+            noise = random_draws.noise(rows, columns, channels)
             if is_array(image) and image.dtype.kind == "f":
                 return noise
             # Through integers, because what a negative float becomes as a byte is not defined.

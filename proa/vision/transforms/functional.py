@@ -5,6 +5,7 @@ Arguments are checked here; the work is in `functional_pil`, `functional_array` 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def to_tensor(pic: Any, data_format: str = "CHW") -> Tensor:
     return backend.to_tensor(pic, data_format)
 
 
-def resize(img: Any, size: Any, interpolation: str = "bilinear") -> Any:
+def resize(img: Any, size: int | Sequence[int], interpolation: str = "bilinear") -> Any:
     """The image in another size.
 
     Args:
@@ -56,8 +57,9 @@ def resize(img: Any, size: Any, interpolation: str = "bilinear") -> Any:
     """
     backend = backend_of("resize", img, _BACKENDS)
     if is_number(size):
+        side: Any = size
         width, height = size_of("resize", img)
-        short, wanted = min(width, height), int(size)
+        short, wanted = min(width, height), int(side)
         if wanted < 1 or short < 1:
             raise value_error("resize", "sides must be positive", f"img: {describe_image(img)}, size: {size}")
         if short == wanted:
@@ -73,7 +75,7 @@ def resize(img: Any, size: Any, interpolation: str = "bilinear") -> Any:
     return backend.resize(img, height, width, interpolation)
 
 
-def pad(img: Any, padding: PaddingLike, fill: Any = 0, padding_mode: str = "constant") -> Any:
+def pad(img: Any, padding: PaddingLike, fill: float | Sequence[float] = 0, padding_mode: str = "constant") -> Any:
     """Adds borders.
 
     Args:
@@ -266,8 +268,16 @@ def to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
 # ---- geometry ------------------------------------------------------------------------------------
 
 
-def affine(img: Any, angle: Any, translate: Any, scale: Any, shear: Any, interpolation: str = "nearest",
-           fill: Any = 0, center: Any = None) -> Any:  # fmt: skip
+def affine(
+    img: Any,
+    angle: float,
+    translate: Sequence[float],
+    scale: float,
+    shear: float | Sequence[float],
+    interpolation: str = "nearest",
+    fill: float | Sequence[float] = 0,
+    center: Sequence[float] | None = None,
+) -> Any:
     """Turns, scales and shears about the centre, then moves.
 
     Args:
@@ -309,8 +319,14 @@ def affine(img: Any, angle: Any, translate: Any, scale: Any, shear: Any, interpo
     return backend.affine(img, float(angle), translate, float(scale), shears, interpolation, fill, center)
 
 
-def rotate(img: Any, angle: float, interpolation: str = "nearest", expand: bool = False, center: Any = None,
-           fill: Any = 0) -> Any:  # fmt: skip
+def rotate(
+    img: Any,
+    angle: float,
+    interpolation: str = "nearest",
+    expand: bool = False,
+    center: Sequence[float] | None = None,
+    fill: float | Sequence[float] = 0,
+) -> Any:
     """The image turned.
 
     Arrays turn about the pixel (W / 2, H / 2), as by OpenCV and in Paddle: half a pixel behind the middle, so that 90
@@ -337,7 +353,13 @@ def rotate(img: Any, angle: float, interpolation: str = "nearest", expand: bool 
     return backend_of("rotate", img, _BACKENDS).rotate(img, float(angle), interpolation, bool(expand), center, fill)
 
 
-def perspective(img: Any, startpoints: Any, endpoints: Any, interpolation: str = "nearest", fill: Any = 0) -> Any:
+def perspective(
+    img: Any,
+    startpoints: Sequence[Sequence[float]],
+    endpoints: Sequence[Sequence[float]],
+    interpolation: str = "nearest",
+    fill: float | Sequence[float] = 0,
+) -> Any:
     """The projective map that takes four points to four others.
 
     Args:
@@ -368,7 +390,13 @@ def _check_center(where: str, center: Any) -> None:
 # ---- values --------------------------------------------------------------------------------------
 
 
-def normalize(img: Any, mean: Any, std: Any, data_format: str = "CHW", to_rgb: bool = False) -> Any:
+def normalize(
+    img: Any,
+    mean: float | Sequence[float],
+    std: float | Sequence[float],
+    data_format: str = "CHW",
+    to_rgb: bool = False,
+) -> Any:
     """`(img - mean) / std`, channel by channel.
 
     Args:

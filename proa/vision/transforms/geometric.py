@@ -13,7 +13,7 @@ from typing import Any
 from ...core.errors import type_error, value_error
 from ...eager.annotations import PaddingLike
 from . import functional as F
-from . import random_draws as chance
+from . import random_draws
 from .base import BaseTransform
 from .kinds import borders_of, choice_of, is_number, pair_of, size_of
 
@@ -37,7 +37,9 @@ class Resize(BaseTransform):
         (4, 6, 3)
     """
 
-    def __init__(self, size: Any, interpolation: str = "bilinear", keys: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, size: int | Sequence[int], interpolation: str = "bilinear", keys: Sequence[str] | None = None
+    ) -> None:
         super().__init__(keys)
         pair_of("Resize", "size", size)
         self.size, self.interpolation = size, interpolation
@@ -63,7 +65,7 @@ class RandomResizedCrop(BaseTransform):
 
     def __init__(
         self,
-        size: Any,
+        size: int | Sequence[int],
         scale: Sequence[float] = (0.08, 1.0),
         ratio: Sequence[float] = (3.0 / 4, 4.0 / 3),
         interpolation: str = "bilinear",
@@ -83,8 +85,8 @@ class RandomResizedCrop(BaseTransform):
         width, height = size_of("RandomResizedCrop", image)
         logarithms = tuple(math.log(bound) for bound in self.ratio)
         for _ in range(attempts):
-            area = chance.uniform(self.scale) * width * height
-            aspect = math.exp(chance.uniform(logarithms))
+            area = random_draws.uniform(self.scale) * width * height
+            aspect = math.exp(random_draws.uniform(logarithms))
             crop_width, crop_height = round(math.sqrt(area * aspect)), round(math.sqrt(area / aspect))
             if 0 < crop_width <= width and 0 < crop_height <= height:
                 top = random.randint(0, height - crop_height)
@@ -112,7 +114,7 @@ class CenterCrop(BaseTransform):
         (2, 2, 3)
     """
 
-    def __init__(self, size: Any, keys: Sequence[str] | None = None) -> None:
+    def __init__(self, size: int | Sequence[int], keys: Sequence[str] | None = None) -> None:
         super().__init__(keys)
         self.size = pair_of("CenterCrop", "size", size)
 
@@ -175,7 +177,11 @@ class Pad(BaseTransform):
     """
 
     def __init__(
-        self, padding: PaddingLike, fill: Any = 0, padding_mode: str = "constant", keys: Sequence[str] | None = None
+        self,
+        padding: PaddingLike,
+        fill: float | Sequence[float] = 0,
+        padding_mode: str = "constant",
+        keys: Sequence[str] | None = None,
     ) -> None:
         super().__init__(keys)
         borders_of("Pad", padding)
@@ -206,10 +212,10 @@ class RandomCrop(BaseTransform):
 
     def __init__(
         self,
-        size: Any,
+        size: int | Sequence[int],
         padding: PaddingLike | None = None,
         pad_if_needed: bool = False,
-        fill: Any = 0,
+        fill: float | Sequence[float] = 0,
         padding_mode: str = "constant",
         keys: Sequence[str] | None = None,
     ) -> None:
@@ -273,11 +279,11 @@ class RandomRotation(BaseTransform):
 
     def __init__(
         self,
-        degrees: Any,
+        degrees: float | Sequence[float],
         interpolation: str = "nearest",
         expand: bool = False,
-        center: Any = None,
-        fill: Any = 0,
+        center: Sequence[float] | None = None,
+        fill: float | Sequence[float] = 0,
         keys: Sequence[str] | None = None,
     ) -> None:
         self.degrees = _angles("RandomRotation", degrees)
@@ -311,13 +317,13 @@ class RandomAffine(BaseTransform):
 
     def __init__(
         self,
-        degrees: Any,
-        translate: Any = None,
-        scale: Any = None,
-        shear: Any = None,
+        degrees: float | Sequence[float],
+        translate: Sequence[float] | None = None,
+        scale: Sequence[float] | None = None,
+        shear: float | Sequence[float] | None = None,
         interpolation: str = "nearest",
-        fill: Any = 0,
-        center: Any = None,
+        fill: float | Sequence[float] = 0,
+        center: Sequence[float] | None = None,
         keys: Sequence[str] | None = None,
     ) -> None:
         where = "RandomAffine"
@@ -382,7 +388,7 @@ class RandomPerspective(BaseTransform):
         prob: float = 0.5,
         distortion_scale: float = 0.5,
         interpolation: str = "nearest",
-        fill: Any = 0,
+        fill: float | Sequence[float] = 0,
         keys: Sequence[str] | None = None,
     ) -> None:
         super().__init__(keys)

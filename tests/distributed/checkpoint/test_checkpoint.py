@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import pickle
+import resource
 import sys
 import types
 
@@ -15,7 +16,7 @@ import pytest
 
 import proa as paddle
 import proa.distributed as dist
-from proa.distributed.checkpoint import merge_sharded_state_dict, saving
+from proa.distributed.checkpoint import merge_sharded_state_dict, prepare_async_save, saving, staging
 from proa.distributed.checkpoint.metadata import LocalTensorIndex, LocalTensorMetadata, Metadata
 from proa.distributed.checkpoint.pieces import choose_writers, held_pieces
 from proa.framework.content import NAME_TABLE
@@ -230,10 +231,46 @@ def test_the_copy_for_the_background_shares_no_memory() -> None:
     """Buffers of tensors are reused by compiled steps: what the thread writes must lie elsewhere."""
     tensors = [paddle.rand([100, 10]), paddle.arange(5), (paddle.rand([8]) * 2).astype("bfloat16")]
     pieces = [piece for n, tensor in enumerate(tensors) for piece in held_pieces(str(n), tensor, 0)]
-    copies = saving._snapshot(pieces)
+    copies = staging.snapshot(pieces)
     for tensor, piece, copy in zip(tensors, pieces, copies):
         assert copy.tobytes() == np.asarray(tensor._data()).tobytes()
         assert not np.shares_memory(copy, np.asarray(piece.source))
+
+
+def resident() -> int:
+    """Bytes of memory that this process has."""
+    pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted by Linux's files")
+def test_memory_for_the_first_save_can_be_made_beforehand(tmp_path) -> None:
+    size = 64 << 20
+    state = {"model": {"weight": paddle.to_tensor(np.full(size // 4, 3.0, "float32"))}, "step": 7}
+    weight = state["model"]["weight"]
+    pieces = held_pieces("weight", weight, 0)
+    prepare_async_save({"x": paddle.zeros([3])})  # imports what is needed
+    clear_async_save_task_queue()
+    before = resident()
+    prepare_async_save(state)
+    clear_async_save_task_queue()
+    ready = resident()
+    assert ready - before > 0.9 * size
+    copies = staging.snapshot(pieces)
+    assert resident() - ready < 0.1 * size
+    np.testing.assert_array_equal(copies[0], np.full(size // 4, 3.0, "float32"))
+    staging.give_back(copies)
+    del copies
+    prepare_async_save({"x": paddle.zeros([3])})  # of something else: the large one is not kept
+    dist.save_state_dict(numbered(5.0), str(tmp_path), async_save=True)
+    assert loaded(tmp_path) == 5
+    kept = [array for arrays in staging._BUFFERS._free.values() for array in arrays]
+    assert sum(array.nbytes for array in kept) < 0.1 * size
+
+
+def test_memory_is_made_for_dictionaries_only() -> None:
+    with pytest.raises(ValueError, match=r"\(prepare_async_save\) state_dict must be a dictionary"):
+        prepare_async_save([paddle.zeros([2])])  # type: ignore[arg-type]
 
 
 def test_a_save_that_fails_in_the_background_is_told(tmp_path, monkeypatch) -> None:

@@ -105,6 +105,19 @@ def test_stages_cut_what_they_say(stage: int, state: int, weight: int) -> None:
     assert (state, weight) == (8, 8 if stage == 3 else 64)
 
 
+@pytest.mark.parametrize(("cut", "found"), [(0, 1), (1, 0)])
+def test_stages_cut_a_dimension_that_is_whole(cut: int, found: int) -> None:
+    """To cut the same one again, devices would have to exchange their parts in each step."""
+    mesh = dist.ProcessMesh(np.arange(8).reshape(2, 4), ["dp", "mp"])
+    layer = nn.Linear(8, 8)
+    dist.shard_tensor(layer.weight, mesh, [dist.Replicate(), dist.Shard(cut)])
+    dist.shard_tensor(layer.bias, mesh, [dist.Replicate(), dist.Shard(0)])
+    optimizer = paddle.optimizer.Adam(0.1, parameters=layer.parameters())
+    dist.shard_optimizer(optimizer, dist.ShardingStage3("dp"))
+    assert layer.weight.placements == [dist.Shard(found), dist.Shard(cut)]
+    assert layer.bias.placements == [dist.Shard(0), dist.Shard(0)]  # it has no other
+
+
 def test_a_step_is_one_program_that_writes_over_its_state() -> None:
     model = nn.Linear(16, 48)
     optimizer = paddle.optimizer.Adam(0.1, parameters=model.parameters())

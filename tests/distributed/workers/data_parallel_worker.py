@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 
 import proa as paddle
 from proa.distributed.fleet.layers.mpu import mp_ops
+from proa.ir.transforms import donation
 
 dist, nn = paddle.distributed, paddle.nn
 RANDOM = np.random.default_rng(0)
@@ -129,6 +132,31 @@ def native() -> None:
     from proa.kernels.cpu.library import _other_machine
 
     assert library._unsuitable() == _other_machine()
+
+
+def in_place() -> None:
+    """Averaged gradients, parts of one piece, are read where they lie: nothing is copied before a compiled update."""
+    paddle.set_flags({"FLAGS_hot_threshold": 2})
+    moved: list[Any] = []
+    model = paddle.DataParallel(nn.Sequential(*(nn.Linear(32, 32) for _ in range(3))))
+    optimizer = paddle.optimizer.Adam(1e-3, parameters=model.parameters())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(donation, "_moved", lambda value, before=donation._moved: moved.append(value) or before(value))
+        counts = []
+        for _ in range(8):
+            model(paddle.ones([4, 32])).square().mean().backward()
+            optimizer.step()
+            optimizer.clear_grad()
+            counts.append(len(moved))
+    # The numbers of the cold steps move to XLA's memory once: six parameters, two states each, the count, and no gradient.
+    assert counts[-1] == counts[4] == 19, counts
+
+
+def threads() -> None:
+    """What PROA_NUM_THREADS says holds in a job as well; the test sets it to 1."""
+    tasks = [Path(f"/proc/self/task/{task}/comm") for task in os.listdir("/proc/self/task")]
+    names = [task.read_text().strip() for task in tasks if task.exists()]
+    assert sum("XLAEigen" in name for name in names) == 1, names
 
 
 def parallel_operators() -> None:

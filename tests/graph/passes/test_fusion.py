@@ -42,12 +42,97 @@ def test_residual_block_is_two_operations() -> None:
     _same(graph, (2, 16, 6, 6))
 
 
+def _parameter(*shape: int) -> Any:
+    made = paddle.create_parameter(list(shape), "float32")
+    made.set_value(paddle.randn(list(shape)))
+    return made
+
+
+@pytest.mark.parametrize("groups", [1, 16])
+@pytest.mark.parametrize("shape", [(1,), (), (1, 16, 1, 1), (16, 1, 1), (1, 1, 1, 1)])
+def test_affine_functions_before_and_behind_an_activation(shape: tuple[int, ...], groups: int) -> None:
+    """As in models whose activations learn a scale and a shift, one for all channels or one for each."""
+    paddle.seed(2)
+    layer = paddle.nn.Conv2D(16, 16, 3, padding=1, groups=groups)
+    a, b, c, d, e = (_parameter(*shape) for _ in range(5))
+    graph = _graph(lambda x: d + (F.hardswish(layer(x) * a + b) * c + e) * a, (2, 16, 6, 7))
+    assert _names(graph) == ["fused_conv"]
+    _same(graph, (2, 16, 6, 7))
+    c.set_value(paddle.full(list(shape), 3.0))  # what was computed beforehand is computed again
+    _same(graph, (2, 16, 6, 7))
+
+
+@pytest.mark.parametrize("shape", [(7,), (6, 1), (2, 1, 1, 1), (2, 16, 6, 7)])
+def test_other_factors_behind_an_activation_stay_apart(shape: tuple[int, ...]) -> None:
+    layer, factor = paddle.nn.Conv2D(16, 16, 3, padding=1), _parameter(*shape)
+    graph = _graph(lambda x: F.relu(layer(x)) * factor, (2, 16, 6, 7))
+    assert _names(graph) == ["fused_conv", "multiply"]
+    _same(graph, (2, 16, 6, 7))
+
+
+def test_what_others_need_behind_an_activation_stays_apart() -> None:
+    layer, factor = paddle.nn.Conv2D(16, 16, 3, padding=1), _parameter(1)
+
+    def both(x: Any) -> Any:
+        y = F.relu(layer(x))
+        return y * factor + y
+
+    graph = _graph(both, (2, 16, 6, 7))
+    assert _names(graph) == ["fused_conv", "multiply", "add"]
+    _same(graph, (2, 16, 6, 7))
+    squared = _graph(lambda x: F.relu(layer(x)) * F.relu(layer(x)), (2, 16, 6, 7))
+    assert "multiply" in _names(squared)
+    _same(squared, (2, 16, 6, 7))
+
+
+@pytest.mark.skipif(not fused.is_low_available(), reason="the processor does not multiply bfloat16 by itself")
+def test_weights_become_bfloat16_where_the_graph_allows_it() -> None:
+    paddle.seed(1)
+    layers = paddle.nn.Sequential(
+        paddle.nn.Conv2D(3, 16, 3, padding=1), paddle.nn.Conv2D(16, 32, 3, groups=2), paddle.nn.Conv2D(32, 32, 3, groups=32),
+        paddle.nn.Flatten(), paddle.nn.Linear(32 * 16, 48),
+    )  # fmt: skip
+    given = paddle.randn([2, 3, 8, 8])
+    graphs = [_graph(layers, (2, 3, 8, 8)) for _ in range(2)]
+    graphs[1].low_products = True
+    types = [_weight_types(graph) for graph in graphs]
+    assert types == [["float32"] * 4, ["float32", "bfloat16", "float32", "bfloat16"]]  # odd channels, and one by one
+    exact, found = (graph(given).numpy() for graph in graphs)
+    assert 1e-5 < np.abs(found - exact).max() / np.abs(exact).max() < 1e-2
+    fitted = _graph(layers, (None, 3, 8, 8))
+    fitted.low_products = True
+    np.testing.assert_allclose(fitted.fit([given])(given).numpy(), found, rtol=1e-6, atol=1e-6)
+
+
+def _weight_types(graph: Any) -> list[str]:
+    program = graph.optimised().program
+    layers = [i for i in program.instructions if i.operation.name in ("fused_conv", "fused_linear")]
+    return [program.inputs[~i.operands[1]].dtype.name for i in layers]
+
+
 @pytest.mark.parametrize("activation", [F.gelu, F.silu, F.sigmoid, F.hardswish, F.hardsigmoid, paddle.tanh, F.relu])
 def test_linear_with_activation(activation: Any) -> None:
     layer = paddle.nn.Linear(40, 48)
     graph = _graph(lambda x: activation(layer(x)), (3, 5, 40))
     assert "fused_linear" in _names(graph)
     _same(graph, (3, 5, 40))
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_product_with_a_row_added_to_it(transposed: bool) -> None:
+    """As saved programs have a linear layer; x may lie the other way round."""
+    paddle.seed(3)
+    weight, row = _parameter(40, 48), _parameter(48)
+    shape = (2, 40, 5) if transposed else (2, 5, 40)
+    graph = _graph(lambda x: F.relu(row + paddle.matmul(x, weight, transpose_x=transposed)), shape)
+    assert [name for name in _names(graph) if name != "transpose"] == ["fused_linear"]
+    _same(graph, shape)
+    squares = _graph(lambda x: paddle.matmul(x, weight, transpose_x=transposed) + _SQUARE, shape)
+    assert _names(squares)[-1] == "add"
+    _same(squares, shape)
+
+
+_SQUARE = paddle.ones([5, 48])
 
 
 def test_what_others_need_stays_apart() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
+from proa.core.dtype import BFLOAT16
 from proa.kernels.cpu import fused as native
 from proa.ops.neural import fused
 from proa.ops.neural.windowed import convolution_kernels
@@ -55,6 +56,11 @@ def _expected(result: np.ndarray, bias: Any, residual: Any, activation: str) -> 
     return _activated(result, activation)
 
 
+def _multiplied(array: np.ndarray, low: bool) -> np.ndarray:
+    """In float64, what is multiplied: with `low` the nearest number of bfloat16."""
+    return (array.astype(BFLOAT16) if low else array).astype(np.float64)
+
+
 def linear_case(generator: np.random.Generator) -> Case:
     """Rows times a packed weight: one row, a few or many, columns that do not fill the last panel."""
     rows = int(generator.choice([1, 2, 3, int(generator.integers(4, 70))]))
@@ -62,13 +68,14 @@ def linear_case(generator: np.random.Generator) -> Case:
     x, weight, bias = r.draw(generator, rows, depth), r.draw(generator, depth, columns), r.draw(generator, columns)
     x, weight = tamed(x, weight, depth, rows * columns)
     bias, residual, activation = _parts(generator, bias, (rows, columns))
+    low = bool(generator.integers(2))
 
     def run(xp: Any, x: Any, weight: Any, bias: Any, residual: Any) -> Any:
-        panels = fused.packed_panels.operation.kernel(xp, weight)
+        panels = fused.packed_panels.operation.kernel(xp, weight, low)
         kernel = fused.fused_linear.operation.kernels["cpu"]
         return (kernel(xp, x, panels, bias, residual, columns, activation, _LOW, _HIGH),)
 
-    product = x.astype(np.float64) @ weight
+    product = _multiplied(x, low) @ _multiplied(weight, low)
     return [x, weight, bias, residual], run, [_expected(product, bias, residual, activation)]
 
 
@@ -79,17 +86,23 @@ def conv_case(generator: np.random.Generator) -> Case:
         x = np.ascontiguousarray(np.moveaxis(x, -1, 1))
     size = native.out_size(x.shape, weight.shape, stride, padding, dilation)
     x, weight = tamed(x, weight, weight[0].size, x.shape[0] * weight.shape[0] * int(np.prod(size)))
+    low = weight.shape[1] % 2 == 0 and bool(generator.integers(2))
     wide = convolution_kernels._numpy_conv(
-        np, x.astype(np.float64), weight.astype(np.float64), None, stride, padding, dilation, groups, False
+        np, _multiplied(x, low), _multiplied(weight, low), None, stride, padding, dilation, groups, False
     )
     bias, residual, activation = _parts(generator, bias, wide.shape)
-    plain = weight.shape[1] == 1 and groups > 1
 
-    def run(xp: Any, x: Any, weight: Any, bias: Any, residual: Any) -> Any:
-        filters = weight if plain else fused.packed_filters.operation.kernel(xp, weight, groups)
+    after = 1 + np.abs(r.draw(generator, 2, weight.shape[0])) if generator.integers(2) else None
+
+    def run(xp: Any, x: Any, weight: Any, bias: Any, residual: Any, after: Any) -> Any:
+        filters = fused.packed_filters.operation.kernel(xp, weight, groups, low)
         kernel = fused.fused_conv.operation.kernels["cpu"]
-        window = (weight.shape, not plain, stride, padding, dilation, groups)
-        return (kernel(xp, x, filters, bias, residual, *window, activation, _LOW, _HIGH),)
+        window = (weight.shape, stride, padding, dilation, groups)
+        return (kernel(xp, x, filters, bias, residual, after, *window, activation, _LOW, _HIGH),)
 
-    along = None if bias is None else bias.reshape(-1, *[1] * (x.ndim - 2))
-    return [x, weight, bias, residual], run, [_expected(wide, along, residual, activation)]
+    ones = [1] * (x.ndim - 2)
+    expected = _expected(wide, None if bias is None else bias.reshape(-1, *ones), residual, activation)
+    if after is not None:
+        factor, shift = after.reshape(2, -1, *ones)
+        expected = expected * factor + shift
+    return [x, weight, bias, residual, after], run, [expected]

@@ -10,6 +10,7 @@ import numpy as np
 from proa.kernels.cpu import depthwise, fused
 from proa.ops.basic import sum_over
 from proa.ops.math.reduction import mean_over
+from proa.ops.neural import fused as fused_ops
 from proa.ops.neural.windowed import convolution_kernels, pooling_kernels
 from tests.kernels.cases import fused_cases
 from tests.kernels.cases import references as r
@@ -66,9 +67,14 @@ def fused_depthwise_case(generator: np.random.Generator) -> Case:
     y = convolution_kernels._numpy_conv(np, x.astype(np.float64), weight.astype(np.float64), None, *window)
     bias, residual, activation = fused_cases._parts(generator, bias, y.shape)
 
+    stride, padding, dilation, groups, _ = window
+
     def run(xp: Any, x: Any, weight: Any, bias: Any, residual: Any) -> Any:
-        ending = fused._attributes(bias, residual, activation, fused_cases._LOW, fused_cases._HIGH)
-        return (depthwise.fused(x, weight, bias, residual, window, **ending),)
+        filters = fused_ops.packed_filters.operation.kernel(xp, weight, groups)
+        kernel = fused_ops.fused_conv.operation.kernels["cpu"]
+        epilogue = (activation, fused_cases._LOW, fused_cases._HIGH)
+        window = (weight.shape, stride, padding, dilation, groups)
+        return (kernel(xp, x, filters, bias, residual, None, *window, *epilogue),)
 
     along = None if bias is None else bias.reshape(-1, *[1] * (x.ndim - 2))
     return [x, weight, bias, residual], run, [fused_cases._expected(y, along, residual, activation)]

@@ -36,7 +36,7 @@ def _grid(generator: np.random.Generator, dtype: str, count: int = 1) -> tuple[n
     return (2.0 ** -generator.integers(4, 9, count)).astype(np.float32), zero
 
 
-class _Ending:
+class _Epilogue:
     """What stands behind the sums, drawn at random, and its reference in float64."""
 
     def __init__(self, generator: np.random.Generator, shape: tuple[int, ...], axis: int, depth: int) -> None:
@@ -93,15 +93,15 @@ def linear_case(generator: np.random.Generator) -> Case:
     dtype = str(generator.choice(["uint8", "int8"]))
     x, weight = _bytes(generator, dtype, rows, depth), _bytes(generator, "int8", depth, columns)
     scale, zero = _grid(generator, dtype, int(generator.choice([1, rows])))
-    ending = _Ending(generator, (rows, columns), 1, depth)
+    epilogue = _Epilogue(generator, (rows, columns), 1, depth)
 
     def run(xp: Any, x: Any, weight: Any, scale: Any, zero: Any, *behind: Any) -> Any:
         panels = quantised.packed_bytes.operation.kernel(xp, weight.T, 1)
-        return (_cpu(quantised.quantised_linear)(xp, x, panels, scale, zero, *behind, columns, *ending.attributes),)
+        return (_cpu(quantised.quantised_linear)(xp, x, panels, scale, zero, *behind, columns, *epilogue.attributes),)
 
     sums = (x.astype(np.float64) - zero[:, None]) @ weight.astype(np.float64)
-    expected = ending.expected(sums, scale.astype(np.float64)[:, None])
-    return [x, weight, scale, zero, *ending.operands], run, [expected]
+    expected = epilogue.expected(sums, scale.astype(np.float64)[:, None])
+    return [x, weight, scale, zero, *epilogue.operands], run, [expected]
 
 
 def conv_case(generator: np.random.Generator) -> Case:
@@ -120,7 +120,7 @@ def conv_case(generator: np.random.Generator) -> Case:
     sums = convolution_kernels._numpy_conv(
         np, x.astype(np.float64) - zero, weight.astype(np.float64), None, stride, padding, dilation, groups, False
     )
-    ending = _Ending(generator, sums.shape, 1, int(np.prod(shape[1:])))
+    epilogue = _Epilogue(generator, sums.shape, 1, int(np.prod(shape[1:])))
 
     def run(xp: Any, x: Any, weight: Any, scale: Any, zero: Any, *behind: Any) -> Any:
         if quantised.is_depthwise(shape, groups):
@@ -128,9 +128,9 @@ def conv_case(generator: np.random.Generator) -> Case:
         else:
             filters = quantised.packed_bytes.operation.kernel(xp, weight, groups)
         window = (shape, stride, padding, dilation, groups)
-        return (_cpu(quantised.quantised_conv)(xp, x, filters, scale, zero, *behind, *window, *ending.attributes),)
+        return (_cpu(quantised.quantised_conv)(xp, x, filters, scale, zero, *behind, *window, *epilogue.attributes),)
 
-    return [x, weight, scale, zero, *ending.operands], run, [ending.expected(sums, scale.astype(np.float64))]
+    return [x, weight, scale, zero, *epilogue.operands], run, [epilogue.expected(sums, scale.astype(np.float64))]
 
 
 def grid_case(generator: np.random.Generator) -> Case:

@@ -113,8 +113,9 @@ class Answering:
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.calls = 0
 
-    def run(self, symbol: str, numbers: Any, arrays: list[Any], names: bytes) -> bytes | None:
+    def run(self, symbol: str, description: direct.Description, arrays: list[Any]) -> bytes | None:
         """One call. Every second time arrays end where a page does that nobody may touch."""
+        numbers, _, names = description
         self.calls += 1
         blocks = {id(array): array for array in arrays}  # an operand that is a result too is one block
         order = {array: place for place, array in enumerate(blocks)}

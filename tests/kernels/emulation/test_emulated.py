@@ -65,7 +65,7 @@ def call(program: pathlib.Path) -> Iterator[Callable[..., Any]]:
 
     def run(symbol: str, operand: np.ndarray, result: np.ndarray, times: int = 2) -> bytes | None:
         numbers = np.array([1, 1, 0, 11, 1, operand.size, 11, 1, result.size], np.int64)
-        answers = [process.run(symbol, numbers, [operand, result], b"") for _ in range(times)]
+        answers = [process.run(symbol, (numbers, numbers.ctypes.data, b""), [operand, result]) for _ in range(times)]
         assert len(set(answers)) == 1
         return answers[0]
 

@@ -85,7 +85,7 @@ def test_a_wheel_has_every_library_for_every_processor(machine: str) -> None:
 
 def test_only_sources_that_mention_it_are_compiled_for_more() -> None:
     vnni = {path.name.split("_")[1] for path in wheel.libraries_of("x86_64") if path.parent.name == "avx512vnni"}
-    assert vnni == {"blocks", "grids", "pages", "quantised"}
+    assert vnni == {"blocks", "ggml", "grids", "pages", "quantised"}
 
 
 def test_a_machine_without_kernels_is_named() -> None:

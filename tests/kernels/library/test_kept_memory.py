@@ -124,7 +124,7 @@ def test_sixteen_threads(client: pathlib.Path) -> None:
 assert keep() is None
 assert client.hammer(16, 300) == 0
 assert kept()[1] == 0, kept()            # nothing in use: every block was counted in and out
-assert kept()[0] <= kept()[2]
+assert kept()[0] <= kept()[2] * 5 // 4
 print(keeper.proa_kept_memory(3) > 100)
 """,
     )
@@ -186,7 +186,7 @@ print(most >= 200 * MIB, kept()[2] < 20 * MIB, kept()[0] < 20 * MIB)
     assert out == "True True True"
 
 
-def test_what_is_kept_and_used_never_exceeds_what_was_used_at_once(client: pathlib.Path) -> None:
+def test_what_is_kept_and_used_exceeds_what_was_used_at_once_by_a_quarter_at_most(client: pathlib.Path) -> None:
     out = run(
         client,
         """
@@ -199,8 +199,26 @@ for number in range(400):
     if len(held) > 3:
         client.drop(held.pop(number % 4))
     resting, used, most = kept()
-    assert resting + used <= most == largest, (resting, used, most, largest)
+    assert most == largest and resting + used <= most * 5 // 4, (resting, used, most, largest)
 print("bounded")
 """,
     )
     assert out == "bounded"
+
+
+def test_small_blocks_between_two_runs_do_not_drive_out_the_large_one(client: pathlib.Path) -> None:
+    """A step of data parallelism: a large program, then an exchange of gradients that wants less, again and again."""
+    out = run(
+        client,
+        """
+assert keep() is None
+for _ in range(5):
+    large = client.take(64 * MIB)
+    client.drop(large)
+    pieces = [client.take(5 * MIB), client.take(6 * MIB)]
+    for piece in pieces:
+        client.drop(piece)
+print(keeper.proa_kept_memory(3))        # after the first round every block was there already
+""",
+    )
+    assert out == "12"

@@ -65,6 +65,7 @@ def test_every_source_file_defines_handlers_and_their_names_are_unique() -> None
     sources = sorted(compiled.SOURCES.glob("*.cc"))
     symbols = [symbol for source in sources for symbol in building.read_handlers("test", [str(source)])]
     assert len(symbols) == len(set(symbols))
+    assert symbols == [symbol for source in sources for symbol in compiled.handlers_of(source.stem)]
     assert {"Product", "Convolution", "RowNorm", "Softmax", "MaxPoolGrad"} <= set(symbols)
 
 

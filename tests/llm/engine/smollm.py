@@ -65,13 +65,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model")
     parser.add_argument("--floats", action="store_true", help="weights as float32 instead of the file's blocks")
+    parser.add_argument("--arithmetic", choices=["llama.cpp"], help="compute as llama.cpp does, bit by bit")
     parser.add_argument("--chat", action="store_true", help="prompts as messages, by the model's template")
     parser.add_argument("--threads", type=int, default=2, help="of llama.cpp, which wait for each other busily")
     given = parser.parse_args()
     tokenizer = Tokenizer.from_gguf(given.model)
     ids = [tokenizer.chat([{"role": "user", "content": p}]) if given.chat else tokenizer.encode(p) for p in PROMPTS]
     model = load(given.model, keep_quantised=not given.floats)
-    with Engine(model, tokenizer, Options(rows=4, context=256, chunk=64)) as engine:
+    with Engine(model, tokenizer, Options(rows=4, context=256, chunk=64, arithmetic=given.arithmetic)) as engine:
         engine.submit(Request(ids[0], Sampling(max_tokens=2))).tokens()
         begun = time.perf_counter()
         how = Sampling(max_tokens=COUNT, ignore_end=True, logprobs=20)

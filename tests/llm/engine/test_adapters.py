@@ -24,9 +24,10 @@ def _factors(seed: int, rank: int) -> dict[str, tuple[Any, Any]]:
     return found
 
 
-def _merged(factors: dict[str, tuple[Any, Any]]) -> CausalLM:
-    model = CausalLM(little_model().config)
-    model.set_state_dict(little_model().state_dict())
+def _merged(factors: dict[str, tuple[Any, Any]], base: CausalLM | None = None) -> CausalLM:
+    base = base or little_model()
+    model = CausalLM(base.config)
+    model.set_state_dict(base.state_dict())
     model.eval()
     for name, layer in model.named_sublayers():
         if name in factors:
@@ -77,3 +78,34 @@ def _refusals(engine: Engine) -> None:
         engine.add_adapter("third", {NAMES[0]: (paddle.zeros([32, 5]), paddle.zeros([5, 32]))})
     with pytest.raises(ValueError, match="takes factors"):
         engine.add_adapter("third", {NAMES[0]: (paddle.zeros([32, 2]), paddle.zeros([3, 32]))})
+
+
+def test_adapters_of_an_mlp_that_sees_tokens_in_one_row() -> None:
+    """The MLP beside experts is given all tokens of a step in one list; each must meet the adapter of its own row."""
+    from proa.llm import Experts
+
+    experts = Experts(4, 2, 16, (True, True), shared_intermediate_size=24, shared_gate=True)
+    model = little_model(family="qwen2_moe", experts=experts)
+    draw = np.random.default_rng(5)
+    factors = {
+        name: (draw.normal(size=(layer.in_features, 2)).astype("float32"),
+               draw.normal(size=(2, layer.out_features)).astype("float32"))
+        for name, layer in model.named_sublayers()
+        if name in ("layers.0.mlp.shared.up", "layers.1.mlp.shared_gate")
+    }  # fmt: skip
+    assert len(factors) == 2
+    asked, how = prompts(2, seed=4, longest=20), Sampling(max_tokens=6, ignore_end=True)
+    models = {None: model, "tuned": _merged(factors, model)}
+    expected = {name: [greedy(each, prompt, 6) for prompt in asked] for name, each in models.items()}
+    assert expected["tuned"] != expected[None]
+    with Engine(model, None, Options(rows=4, context=64, page_size=8, chunk=8, adapters=1, adapter_rank=2)) as engine:
+        engine.add_adapter("tuned", factors)
+        streams = {
+            (name, number): engine.submit(Request(prompt, how, adapter=name))
+            for number, prompt in enumerate(asked)
+            for name in models
+        }
+        for (name, number), stream in streams.items():
+            assert stream.tokens() == expected[name][number]
+        with pytest.raises(ValueError, match="merge it into its model"):
+            engine.add_adapter("head", {"head": (paddle.zeros([32, 2]), paddle.zeros([2, 32]))})

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from proa.ir.transforms.exactness import COMPILER_OPTIONS, exact_rows, wanted
+from proa.ir.transforms.exactness import COMPILER_OPTIONS, arithmetic, wanted
 from proa.llm.engine import Engine, Options
 from proa.llm.engine.exact import Scorer
 from proa.ops.generation.exact import product
@@ -26,7 +26,7 @@ def test_a_product_s_row_does_not_notice_the_others() -> None:
     import jax
 
     def run(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        with exact_rows():
+        with arithmetic("exact"):
             lowered = jax.jit(lambda a, b: product(jax.numpy, a, b)).lower(x, y)
             return np.asarray(lowered.compile(compiler_options=COMPILER_OPTIONS)(x, y))
 
@@ -40,11 +40,11 @@ def test_a_product_s_row_does_not_notice_the_others() -> None:
 
 
 def test_the_scope_ends() -> None:
-    with exact_rows():
-        assert wanted()
-        with exact_rows(False):
+    with arithmetic("exact"):
+        assert wanted() == "exact"
+        with arithmetic(""):
             assert not wanted()
-        assert wanted()
+        assert wanted() == "exact"
     assert not wanted()
 
 

@@ -1,5 +1,6 @@
 """Answers that follow a grammar, whatever the model would rather say, beside others that follow none."""
 
+import json
 import re
 from typing import Any
 
@@ -22,6 +23,24 @@ def engine() -> Any:
 
 def test_answers_follow_their_schemas(engine: Engine) -> None:
     assert failures(engine, ByteTokenizer(), schemas()[::4], 1.0) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "accepted"),
+    [
+        ('{"a": [1, 2]}', True),
+        ('{"a":[1,2]}', True),
+        ('{\n    "a": [\n        1,\n        2\n    ]\n}', True),
+        ('{\r\n\t"a":\t[1, 2]\r\n}', True),
+        ("{" + 9 * "\n" + '"a": [1, 2]}', False),
+        ('{"a":' + 100 * " " + "[1, 2]}", False),
+    ],
+)
+def test_white_space_in_json_is_bounded(engine: Engine, text: str, accepted: bool) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "integer"}}}, "required": ["a"]}
+    matcher = engine._guides._compiled("json_schema", json.dumps(schema)).deep_copy()
+    tokens = list(text.encode())
+    assert (matcher.validate_tokens(tokens) == len(tokens)) == accepted
 
 
 def test_an_expression_is_matched_and_others_go_their_own_way(engine: Engine) -> None:

@@ -24,6 +24,45 @@ def test_a_file_gives_the_model_that_it_was_written_from(name: str, tmp_path: Pa
         np.testing.assert_allclose(found.state_dict()[key].numpy(), tensor.numpy(), rtol=1e-6, atol=1e-6, err_msg=key)
 
 
+@pytest.mark.parametrize("name", [name for name in MODELS if name.startswith(("gpt2", "ernie", "deepseek"))])
+def test_a_file_answers_as_the_safetensors_form_does(name: str, tmp_path: Path) -> None:
+    model = spread_model(MODELS[name])
+    write_gguf(model, name, tmp_path / "model.gguf")
+    paddle.llm.save(model, tmp_path / "folder")
+    ids = paddle.to_tensor([[1, *(5 + 7 * number % 80 for number in range(23))]])
+    found, expected = (paddle.llm.load(tmp_path / form)(ids).numpy() for form in ("model.gguf", "folder"))
+    assert expected.std() > 0.3
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_weights_in_blocks_stay_where_they_can(tmp_path: Path) -> None:
+    """Of DeepSeek all but the product that lies in two tensors; the numbers are those of the blocks."""
+    model = spread_model(MODELS["deepseek2"])
+    write_gguf(model, "deepseek2", tmp_path / "model.gguf", kind=gguf.GGMLQuantizationType.Q8_0)
+    kept = paddle.llm.load(tmp_path / "model.gguf", keep_quantised=True)
+    assert kept.layers[0].attention.down.storage is not None
+    assert kept.layers[0].attention.up.storage is None
+    floats = dict(paddle.llm.load(tmp_path / "model.gguf").named_sublayers())
+    compared = 0
+    for key, layer in kept.named_sublayers():
+        if getattr(layer, "storage", None) is not None and hasattr(layer, "dense"):
+            np.testing.assert_allclose(layer.dense().numpy(), floats[key].weight.numpy(), rtol=1e-6, atol=1e-7)
+            compared += 1
+    assert compared >= 3 * 4
+
+
+def test_a_latent_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    model = spread_model(MODELS["deepseek2"])
+    write_gguf(model, "deepseek2", tmp_path / "a.gguf", leave="blk.1.attn_v_b.weight")
+    with pytest.raises(ValueError, match=r"the file must have blk.1.attn_v_b.weight \[4, 12, 24\]; received nothing"):
+        paddle.llm.load(tmp_path / "a.gguf")
+    write_gguf(model, "deepseek2", tmp_path / "b.gguf", leave="blk.1.attn_kv_a_norm.weight")
+    with pytest.raises(ValueError, match=r"the files have no tensor 'blk.1.attn_kv_a_norm.weight'"):
+        paddle.llm.load(tmp_path / "b.gguf")
+    with pytest.raises(ValueError, match=r"deepseek2.attention.key_length must be a whole number"):
+        paddle.llm.load(_bare(tmp_path / "c.gguf", "deepseek2"))
+
+
 def test_rows_say_how_quantised_weights_are_taken(tmp_path: Path) -> None:
     """Rows of blocks can be permuted as they are: this is how they become ours."""
     model = spread_model(MODELS["llama"])

@@ -50,6 +50,7 @@ class Caller:
         self._random = random.Random(seed)
         self.tally: collections.Counter[str] = collections.Counter()
         self.problems: list[str] = []
+        self.started = time.perf_counter()
 
     async def one(self) -> None:
         kinds = (
@@ -61,7 +62,8 @@ class Caller:
             await kind()
             self.tally[kind.__name__] += 1
         except Exception as error:
-            self.problems.append(f"{kind.__name__}: {type(error).__name__}: {str(error)[:300]}")
+            seconds = time.perf_counter() - self.started
+            self.problems.append(f"{kind.__name__} at {seconds:.1f} s: {type(error).__name__}: {str(error)[:2000]}")
             print(self.problems[-1], flush=True)
 
     def _wish(self, **more: Any) -> tuple[str, dict[str, Any]]:
@@ -81,38 +83,45 @@ class Caller:
             self.tally["too many"] += 1
             await asyncio.sleep(self._random.uniform(0.2, 1.0))
 
-    def _expect(self, found: Any, wanted: Any) -> None:
+    def _expect(self, found: Any, wanted: Any, of: str = "") -> None:
         if found != wanted:
-            raise AssertionError(f"{found!r} instead of {wanted!r}")
+            raise AssertionError(f"{found!r} instead of {wanted!r}{of and ': '}{of}")
+
+    async def _choices(self, wish: dict[str, Any]) -> list[dict[str, Any]]:
+        """What a whole answer has to choose from; everything that came where it is no answer."""
+        found = await self._post(wish)
+        if found.status_code != 200:
+            raise AssertionError(f"status {found.status_code}: {found.text} to {wish}")
+        return found.json()["choices"]
 
     async def whole(self) -> None:
         question, wish = self._wish()
-        found = (await self._post(wish)).json()
-        self._expect(found["choices"][0]["message"]["content"], self._alone[question])
+        (choice,) = await self._choices(wish)
+        self._expect(choice["message"]["content"], self._alone[question], f"{question} {choice}")
 
     async def two(self) -> None:
         question, wish = self._wish(n=2)
-        found = (await self._post(wish)).json()
-        self._expect([choice["message"]["content"] for choice in found["choices"]], [self._alone[question]] * 2)
+        choices = await self._choices(wish)
+        wanted = [self._alone[question]] * 2
+        self._expect([choice["message"]["content"] for choice in choices], wanted, f"{question} {choices}")
 
     async def stream(self) -> None:
         question, wish = self._wish(stream=True)
-        text, done = "", False
         async with self._client.stream("POST", "/v1/chat/completions", json=wish) as found:
             if found.status_code == 429:
                 self.tally["too many"] += 1
                 return
-            async for line in found.aiter_lines():
-                done = done or line == "data: [DONE]"
-                if line.startswith("data: {"):
-                    text += json.loads(line[6:])["choices"][0]["delta"].get("content") or ""
-        self._expect((text, done), (self._alone[question], True))
+            lines = [line async for line in found.aiter_lines() if line]
+        events = [json.loads(line[6:]) for line in lines if line.startswith("data: {")]
+        pieces = [event["choices"][0]["delta"].get("content") or "" for event in events if "choices" in event]
+        came = f"{question} status {found.status_code}, {lines}"
+        self._expect(("".join(pieces), lines[-1:]), (self._alone[question], ["data: [DONE]"]), came)
 
     async def schema(self) -> None:
         wanted = {"type": "json_schema", "json_schema": {"name": "person", "schema": SCHEMA}}
         _, wish = self._wish(response_format=wanted, temperature=1.0, max_tokens=200, seed=self._random.randrange(1000))
-        choice = (await self._post(wish)).json()["choices"][0]
-        self._expect(choice["finish_reason"], "stop")
+        (choice,) = await self._choices(wish)
+        self._expect(choice["finish_reason"], "stop", f"{wish} {choice}")
         self._expect(sorted(json.loads(choice["message"]["content"])), ["age", "name"])
 
     async def abort(self) -> None:
@@ -201,7 +210,8 @@ async def call(address: str, process: Any, arguments: argparse.Namespace) -> dic
         again = await answers_alone(client, model, length)
         metrics = (await client.get("/metrics")).text
     if again != alone:
-        caller.problems.append("after all of this a lone request is answered otherwise than before")
+        other = {question: (alone[question], text) for question, text in again.items() if text != alone[question]}
+        caller.problems.append(f"after all of this a lone request is answered otherwise than before: {other}")
     lines = [line for line in metrics.splitlines() if "engine_" in line and not line.startswith("#")]
     return {
         "requests": num_requests, "connections": num_connections, "seconds": round(seconds, 1), **caller.tally,

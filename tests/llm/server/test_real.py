@@ -131,38 +131,6 @@ def test_embeddings_do_not_depend_on_padding_and_company(folder: Path, client: o
         np.testing.assert_allclose(entry.embedding, mean / np.linalg.norm(mean), atol=1e-5)
 
 
-@pytest.mark.slow
-def test_adapters_are_served_beside_their_model(folder: Path, tmp_path: Path) -> None:
-    from proa.llm.tokens import Tokenizer
-    from proa.llm.training.lora import Adapter
-
-    model = llm.load(folder)
-    adapter = Adapter.attach(model)
-    generator = np.random.default_rng(1)
-    for place in adapter.places:
-        place.factors.up.set_value(generator.normal(0, 0.3, place.factors.up.shape).astype("float32"))
-    adapter.save(tmp_path / "tuned")
-    adapter.merge()
-    model.eval()
-    prompt = Tokenizer.from_folder(folder).encode("hello")
-    merged = model.generate(paddle.to_tensor([prompt]), max_tokens=8).numpy()[0].tolist()[-8:]
-    options: Any = {"warm_up": "none", "rows": 2, "context": 128, "chunk": 16}
-    served = open_model(str(folder), adapters={"tuned": str(tmp_path / "tuned")}, **options)
-    with Server([lambda: served], Settings(http_port=0)) as server:
-        url = f"http://{server.http_address}/v1"
-        with openai.OpenAI(base_url=url, api_key="any", max_retries=0) as client, ThreadPoolExecutor(2) as threads:
-            assert [each.id for each in client.models.list()] == ["tiny", "tuned"]
-
-            def ask(name: str) -> str:
-                return (
-                    client.completions.create(model=name, prompt="hello", max_tokens=8, temperature=0).choices[0].text
-                )
-
-            plain, tuned = threads.map(ask, ["tiny", "tuned"])
-    assert tuned == Tokenizer.from_folder(folder).decode(merged)
-    assert plain != tuned
-
-
 def test_an_encoder_is_served_for_embeddings_alone(tmp_path: Path) -> None:
     from proa.llm.encoder import Encoder
     from proa.llm.tokens import Tokenizer

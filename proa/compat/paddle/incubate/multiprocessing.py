@@ -1,6 +1,6 @@
 """`paddle.incubate.multiprocessing`: Python's own; tensors are pickled by value."""
 
-from multiprocessing import *  # noqa: F403
+from multiprocessing import *  # noqa: F403  # pyright: ignore[reportWildcardImportFromLibrary] - as Paddle's does
 from multiprocessing import Event, Process, Queue, get_context
 from multiprocessing import reduction as reductions
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
+from .... import detection
 from ....eager.tensor import Tensor
-from ....formats.paddle.reading.functions import F, paddle, vision_ops
+from ....formats.paddle.reading.functions import F, paddle
 from ..registry import reads
 from .shape import padded
 from .windows import Windows
@@ -64,7 +65,7 @@ def deform_conv(
     if before != after:
         x = padded(x, {2: (before[0], after[0]), 3: (before[1], after[1])}, "constant", 0.0)
         before = [0, 0]
-    return vision_ops.deform_conv2d(
+    return detection.deform_conv2d(
         x, offset, weight, bias, strides or [1, 1], before, dilations or [1, 1], offset_group, group, mask
     )
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .... import detection
 from ....eager.tensor import Tensor
-from ....formats.paddle.reading.functions import paddle, vision_ops
+from ....formats.paddle.reading.functions import paddle
 from ..registry import reads
 
 if TYPE_CHECKING:
@@ -167,5 +168,5 @@ def _suppressed(boxes: Tensor, scores: Tensor, most: int, overlap: float, least:
         kept = paddle.nonzero(scores > least).reshape([-1])
         if kept.shape[0] == 0:
             return kept
-    chosen = vision_ops.nms(boxes[kept], overlap, scores[kept])
+    chosen = detection.nms(boxes[kept], overlap, scores[kept])
     return kept[chosen][:most]

@@ -32,5 +32,7 @@ def nll_loss(
 def softmax_cross_entropy(
     x: Tensor, labels: Tensor, weight: Tensor | None = None, *, reduction: str = "mean", ignore_index: Any = None
 ) -> Any:
-    chances = F.log_softmax(x, 1)
-    return nll_loss(chances, labels, weight, reduction=reduction, ignore_index=ignore_index), chances
+    log_probabilities = F.log_softmax(x, 1)
+    return nll_loss(
+        log_probabilities, labels, weight, reduction=reduction, ignore_index=ignore_index
+    ), log_probabilities

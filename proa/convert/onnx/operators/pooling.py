@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .... import detection
 from ....eager.tensor import Tensor
-from ....formats.paddle.reading.functions import F, paddle, vision_ops
+from ....formats.paddle.reading.functions import F, paddle
 from ..registry import reads
 from .shape import padded
 from .windows import Windows, stacked
@@ -134,7 +135,7 @@ def roi_align(
     size, samples = (output_height, output_width), sampling_ratio or -1
     counts = paddle.to_tensor([rois._aval.shape[0]], dtype="int32")
     parts = [  # regions come in any order: each is asked of every picture, and one answer is kept
-        vision_ops.roi_align(x[number : number + 1], rois, counts, size, spatial_scale, samples, halved)
+        detection.roi_align(x[number : number + 1], rois, counts, size, spatial_scale, samples, halved)
         for number in range(x._aval.shape[0])
     ]
     chosen = batch.astype("int64").reshape([1, -1, 1, 1, 1])
@@ -147,4 +148,4 @@ def roi_align(
 @reads("MaxRoiPool")
 def max_roi_pool(x: Tensor, rois: Tensor, *, pooled_shape: list[int], spatial_scale: float = 1.0) -> Tensor:
     counts = paddle.sum((rois[:, :1] == paddle.arange(x._aval.shape[0]).astype("float32")).astype("int32"), 0)
-    return vision_ops.roi_pool(x, rois[:, 1:], counts.astype("int32"), tuple(pooled_shape), spatial_scale)
+    return detection.roi_pool(x, rois[:, 1:], counts.astype("int32"), tuple(pooled_shape), spatial_scale)

@@ -45,10 +45,10 @@ def multinomial(x: Tensor, *, sample_size: int = 1, dtype: int = 6) -> Tensor:
 
 
 @reads("Dropout")
-def dropout(x: Tensor, chance: Number = None, training: Number = None, *, ratio: float = 0.5) -> Any:
+def dropout(x: Tensor, probability: Number = None, training: Number = None, *, ratio: float = 0.5) -> Any:
     """In a model that is not written for training this is nothing at all."""
-    chance = ratio if chance is None else chance
-    if not training or not chance:
+    probability = ratio if probability is None else probability
+    if not training or not probability:
         return paddle.assign(x), paddle.ones_like(x).astype("bool")
-    kept = paddle.rand(list(x._aval.shape)) >= chance
-    return paddle.where(kept, x / (1 - chance), paddle.zeros_like(x)), kept
+    kept = paddle.rand(list(x._aval.shape)) >= probability
+    return paddle.where(kept, x / (1 - probability), paddle.zeros_like(x)), kept

@@ -350,7 +350,7 @@ def native_batch_norm_of_batch(
 
 
 @reads("native_dropout")
-def native_dropout(x: Tensor, chance: float, train: Any = None) -> Any:
+def native_dropout(x: Tensor, probability: float, train: Any = None) -> Any:
     return x, paddle.ones_like(x).astype("bool")
 
 

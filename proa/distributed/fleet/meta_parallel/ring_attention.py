@@ -94,9 +94,9 @@ class _RingAttention(PyLayer):
                 scores = _scores(q, keys, ctx.scale, ctx.is_causal and source == ring.position)
                 weights = (scores - lse).exp()
                 dv = dv + matmul(weights, gradient, transpose_x=True)
-                slope = weights * (matmul(gradient, values, transpose_y=True) - own) * ctx.scale
-                dq = dq + matmul(slope, keys)
-                dk = dk + matmul(slope, q, transpose_x=True)
+                dscores = weights * (matmul(gradient, values, transpose_y=True) - own) * ctx.scale
+                dq = dq + matmul(dscores, keys)
+                dk = dk + matmul(dscores, q, transpose_x=True)
             # After the last round the gradients are back where their keys and values live.
             keys, values, dk, dv = ring.hand_on([keys, values, dk, dv])
         return dq, dk, dv

@@ -17,10 +17,11 @@ class MixPrecisionLayer(Wrapper):
         super().__init__(layers.full_name() + "_mix_precision")
         if dtype not in ("float16", "bfloat16"):
             raise value_error("MixPrecisionLayer", "dtype must be 'float16' or 'bfloat16'", repr(dtype))
-        self._layers, self._dtype = layers.to(dtype=dtype), dtype_of(dtype)
+        self._layers = layers.to(dtype=dtype)
+        setattr(self, "_dtype", dtype_of(dtype))  # noqa: B010 - Paddle has an object here, other layers a name
         for parameter in self._layers.parameters():
             if not parameter.stop_gradient:
-                parameter.main_grad = None
+                setattr(parameter, "main_grad", None)  # noqa: B010 - an attribute of these parameters alone
                 parameter.register_hook(_adding(parameter))
 
 

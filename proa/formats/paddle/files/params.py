@@ -12,6 +12,7 @@ import math
 import os
 import struct
 from collections.abc import Iterable
+from io import BufferedReader
 from typing import BinaryIO
 
 import numpy as np
@@ -27,7 +28,7 @@ _LARGEST_STATE = 1 << 20
 _ALIGNMENT = 64
 
 
-def _take(file: BinaryIO, size: int, left: int) -> bytes:
+def _take(file: BufferedReader, size: int, left: int) -> bytes:
     if size < 0 or size > left:
         raise ValueError(
             f"(pdiparams) a piece of {size} bytes is announced, but {left} bytes are left; the file is damaged"
@@ -45,7 +46,7 @@ def _aligned(size: int) -> np.ndarray:
     return room[start : start + size]
 
 
-def read_tensor(file: BinaryIO, end: int) -> np.ndarray:
+def read_tensor(file: BufferedReader, end: int) -> np.ndarray:
     """The next tensor of an open file of `end` bytes."""
     version, levels = struct.unpack("<IQ", _take(file, 12, end - file.tell()))
     if version != 0 or levels > _MOST_LEVELS:

@@ -165,6 +165,8 @@ class _Reader:
         flags = entry.get("OA")
         if isinstance(flags, list) and flags and flags[0] == 0:
             self.unsaved.add(name)
+        if isinstance(flags, list) and len(flags) > 2 and flags[2] == 0:
+            self.parameters[name].trainable = False
 
     def block(self, entry: Any, outer: dict[int, Any], depth: int) -> Block:
         if depth > _DEEPEST:

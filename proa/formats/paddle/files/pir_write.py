@@ -235,7 +235,7 @@ class _Writer:
         return {"#": f"region_{index}", "blocks": [{"#": f"block_{index}", "args": arguments, "ops": entries}]}
 
     def parameter(self, name: str, value: Value, statistics: set[int]) -> dict[str, Any]:
-        trainable = not self.stop(value) and id(value) not in statistics and is_saved(name)
+        trainable = value.trainable and not self.stop(value) and id(value) not in statistics and is_saved(name)
         flags = [int(is_saved(name)), int(not trainable), int(trainable)]
         return {"#": "p", "A": [0, 1, 1, name], "DA": [], "O": self.define(value), "OA": flags, "QA": []}
 

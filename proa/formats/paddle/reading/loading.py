@@ -51,7 +51,7 @@ def make_parameters(model: Model, place: Place | None = None) -> dict[str, Tenso
     changed = _statistics(model)
     found: dict[str, Tensor] = {}
     for name, array in model.parameters.items():
-        trainable = array.dtype.kind in "fV" and name not in changed
+        trainable = array.dtype.kind in "fV" and name not in changed and model.parameter_values[name].trainable
         found[name] = Parameter(_tensor_of(array, place), name=name, trainable=trainable)
     return found
 

@@ -258,7 +258,7 @@ def reduce(b: Builder, c: Call, x: Made, axis: Any, keepdim: bool, dtype: Any = 
 @_puts_off("take_branch")
 def take_branch(
     b: Builder, c: Call, then: Any, otherwise: Any, then_inputs: Any, otherwise_inputs: Any, operands: list[Any],
-    chance: list[Any], predicate: Made,
+    key: list[Any], predicate: Made,
 ) -> list[Made]:  # fmt: skip
     return branches(b, c, predicate, operands, ((then, then_inputs), (otherwise, otherwise_inputs)))
 
@@ -266,6 +266,6 @@ def take_branch(
 @_puts_off("take_rounds")
 def take_rounds(
     b: Builder, c: Call, test: Any, body: Any, count: int, test_inputs: Any, body_inputs: Any, operands: list[Any],
-    chance: list[Any],
+    key: list[Any],
 ) -> list[Made]:  # fmt: skip
     return rounds(b, c, operands, count, (test, test_inputs), (body, body_inputs))

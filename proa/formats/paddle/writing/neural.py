@@ -318,7 +318,8 @@ def _by_matrices(b: Builder, c: Call, x: Made) -> Made:
     axes, transposed = c.attributes
     for entry in axes:
         entry = settled(entry, x.sizes[entry[0]], transposed)
-        if same_size(entry[1], entry[2]) and not is_unknown(entry[4]) and entry[4] == 1:
+        before, after = entry[1:3]
+        if isinstance(after, int) and same_size(before, after) and not is_unknown(entry[4]) and entry[4] == 1:
             continue
         if any(map(is_unknown, entry[1:])):
             raise NotImplementedError("this way of resizing, along a dimension of unknown size")

@@ -54,12 +54,12 @@ static ffi::Error convolution_grad_weight(ffi::ThreadPool pool, Floats x, Floats
 // Filters packed as [group][panel][tap, channel][32].
 static ffi::Error fused_convolution(ffi::ThreadPool pool, Floats x, Floats filters, ffi::RemainingArgs more,
                                     ffi::ResultBuffer<ffi::F32> y, Sizes window, bool has_bias, bool has_residual,
-                                    int64_t activation, float low, float high) {
+                                    bool has_after, int64_t activation, float low, float high) {
   Convolution s;
-  Ending ending;
+  Epilogue epilogue;
   const float* bias = nullptr;
   if (!describe(s, x.dimensions(), y->dimensions(), window) ||
-      !read_ending(more, has_bias, has_residual, s.filters, int64_t(y->element_count()), bias, ending, activation, low,
+      !read_epilogue(more, has_bias, has_residual, has_after, s.filters, int64_t(y->element_count()), bias, epilogue, activation, low,
                    high)) {
     return misfit();
   }
@@ -68,8 +68,8 @@ static ffi::Error fused_convolution(ffi::ThreadPool pool, Floats x, Floats filte
     return misfit();
   }
   if (y->element_count() == 0) return ffi::Error::Success();
-  const bool plain = activation == kNone && !has_residual;
-  convolve_packed(pool, s, x.typed_data(), filters.typed_data(), y->typed_data(), bias, plain ? nullptr : &ending);
+  const bool plain = activation == kNone && !has_residual && !has_after;
+  convolve_packed(pool, s, x.typed_data(), filters.typed_data(), y->typed_data(), bias, plain ? nullptr : &epilogue);
   return ffi::Error::Success();
 }
 
@@ -92,6 +92,7 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(FusedConvolution, proa::fused_convolution,
                                   .Attr<proa::Sizes>("window")
                                   .Attr<bool>("has_bias")
                                   .Attr<bool>("has_residual")
+                                  .Attr<bool>("has_after")
                                   .Attr<int64_t>("activation")
                                   .Attr<float>("low")
                                   .Attr<float>("high"));

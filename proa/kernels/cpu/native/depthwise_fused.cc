@@ -1,47 +1,33 @@
 // Handler of depthwise convolutions of models that are only run, with everything behind them: bias, residual, activation.
 #include "depthwise_lines.h"
-#include "ending.h"
+#include "epilogue.h"
 
 namespace proa {
 
 struct End {
-  const Ending& ending;
+  const Epilogue& epilogue;
   const float* y;
 
   Vector operator()(Vector sum, int64_t channel, const float* to, int lanes) const {
-    if (ending.column_bias) sum += load_up_to(ending.column_bias + channel, lanes);
-    if (ending.residual) sum += load_up_to(ending.residual + (to - y), lanes);
-    return ending.activate(sum);
+    if (epilogue.column_bias) sum += load_up_to(epilogue.column_bias + channel, lanes);
+    if (epilogue.residual) sum += load_up_to(epilogue.residual + (to - y), lanes);
+    return epilogue.scaled(epilogue.activate(sum), channel, lanes);
   }
 };
 
-// Of the operands after the weight, the bias comes first; the residual has the shape and order of the result.
-static ffi::Error fused_depthwise(ffi::ThreadPool pool, Floats x, Floats weight, ffi::RemainingArgs more, Result y,
-                                  Sizes window, bool has_bias, bool has_residual, int64_t activation, float low,
-                                  float high) {
+// Filters are [tap][channel]; a residual has the shape and order of the result.
+static ffi::Error fused_depthwise(ffi::ThreadPool pool, Floats x, Floats filters, ffi::RemainingArgs more, Result y,
+                                  Sizes window, bool has_bias, bool has_residual, bool has_after, int64_t activation,
+                                  float low, float high) {
   const auto misfit = ffi::Error::InvalidArgument("fused depthwise convolution: the shapes do not fit");
   Space s;
-  if (!s.read(x.dimensions(), y->dimensions(), window) || more.size() != size_t(has_bias) + size_t(has_residual) ||
-      int64_t(weight.element_count()) != s.channels * s.taps() || activation < 0 || activation >= kNumActivations) {
+  Epilogue epilogue;
+  if (!s.read(x.dimensions(), y->dimensions(), window) || int64_t(filters.element_count()) != s.channels * s.taps() ||
+      !read_epilogue(more, has_bias, has_residual, has_after, s.channels, int64_t(y->element_count()), epilogue.column_bias,
+                   epilogue, activation, low, high)) {
     return misfit;
   }
-  Ending ending;
-  ending.activation = activation;
-  ending.low = low;
-  ending.high = high;
-  if (has_bias) {
-    const auto bias = more.get<Floats>(0);
-    if (!bias.has_value() || int64_t(bias->element_count()) != s.channels) return misfit;
-    ending.column_bias = bias->typed_data();
-  }
-  if (has_residual) {
-    const auto residual = more.get<Floats>(has_bias);
-    if (!residual.has_value() || residual->element_count() != y->element_count()) return misfit;
-    ending.residual = residual->typed_data();
-  }
-  float* filters = scratch<0>(s.channels * s.taps());
-  turn_filters(weight.typed_data(), s.channels, s.taps(), filters);
-  filter_image(pool, s, x.typed_data(), filters, y->typed_data(), End{ending, y->typed_data()});
+  filter_image(pool, s, x.typed_data(), filters.typed_data(), y->typed_data(), End{epilogue, y->typed_data()});
   return ffi::Error::Success();
 }
 
@@ -57,6 +43,7 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(FusedDepthwise, proa::fused_depthwise,
                                   .Attr<proa::Sizes>("window")
                                   .Attr<bool>("has_bias")
                                   .Attr<bool>("has_residual")
+                                  .Attr<bool>("has_after")
                                   .Attr<int64_t>("activation")
                                   .Attr<float>("low")
                                   .Attr<float>("high"));

@@ -8,8 +8,8 @@
 // a sanitizer was loaded first, and has its own ways), everything is left alone.
 //
 // Kept blocks are ordinary blocks of the C library: whoever frees one by another way does nothing wrong. Kept and used
-// blocks together never exceed what was used at once within the last seconds, and a block that nobody wanted for some seconds goes
-// back to the system, by a thread that sleeps while nothing is kept.
+// blocks together exceed what was used at once within the last seconds by a quarter at most, and a block that nobody wanted for
+// some seconds goes back to the system, by a thread that sleeps while nothing is kept.
 #include <gnu/libc-version.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -75,6 +75,10 @@ double now() {
 
 size_t most(State& s) { return s.peak > s.peak_before ? s.peak : s.peak_before; }
 
+// How much may be kept and used together. What small programs want between two large ones is more than was used at once: without
+// room for it, the large one's block would go, and be cleared anew in every step.
+size_t room(State& s) { return most(s) + most(s) / 4; }
+
 void advance(State& s, double time) {
   if (time - s.span_began >= seconds.load()) {
     s.peak_before = time - s.span_began >= 2 * seconds.load() ? s.live : s.peak;
@@ -87,7 +91,7 @@ void advance(State& s, double time) {
 // Takes out of the kept blocks what is too much or too old; the caller frees them without the lock.
 void retire(State& s, double time, std::vector<void*>& retired) {
   size_t count = 0;
-  while (count < s.kept.size() && (s.live + s.resting > most(s) || s.kept[count].since + seconds.load() <= time)) {
+  while (count < s.kept.size() && (s.live + s.resting > room(s) || s.kept[count].since + seconds.load() <= time)) {
     s.resting -= s.kept[count].size;
     retired.push_back(s.kept[count++].place);
   }

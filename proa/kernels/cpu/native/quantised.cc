@@ -18,7 +18,7 @@ static ffi::Error misfit(const char* what) {
 
 // What stands behind the sums: `more` holds, each where its flag says so, the bias, the residual (with its scale and zero
 // point where it is bytes), and the result's scale and zero point where that is bytes.
-static bool read_ending(ByteEnding& ending, const Floats& row_scales, const Whole& row_zeros, const Floats& scales,
+static bool read_epilogue(ByteEpilogue& epilogue, const Floats& row_scales, const Whole& row_zeros, const Floats& scales,
                         ffi::RemainingArgs& more, ffi::Result<ffi::AnyBuffer>& y, int64_t rows, int64_t columns,
                         bool has_bias, bool has_residual, int64_t activation, float low, float high) {
   const int64_t given = static_cast<int64_t>(row_scales.element_count());
@@ -26,15 +26,15 @@ static bool read_ending(ByteEnding& ending, const Floats& row_scales, const Whol
       static_cast<int64_t>(scales.element_count()) != columns || activation < 0 || activation >= kNumActivations) {
     return false;
   }
-  ending.row_scales = row_scales.typed_data();
-  ending.row_zeros = row_zeros.typed_data();
-  ending.each_row = given != 1;
-  ending.scales = scales.typed_data();
-  ending.then.activation = activation;
-  ending.then.low = low;
-  ending.then.high = high;
-  ending.data = y->untyped_data();
-  ending.columns = columns;
+  epilogue.row_scales = row_scales.typed_data();
+  epilogue.row_zeros = row_zeros.typed_data();
+  epilogue.each_row = given != 1;
+  epilogue.scales = scales.typed_data();
+  epilogue.then.activation = activation;
+  epilogue.then.low = low;
+  epilogue.then.high = high;
+  epilogue.data = y->untyped_data();
+  epilogue.columns = columns;
   size_t next = 0;
   auto floats = [&](int64_t count) -> const float* {
     auto found = next < more.size() ? more.get<Floats>(next++) : ffi::ErrorOr<Floats>(ffi::Error::Internal(""));
@@ -46,34 +46,34 @@ static bool read_ending(ByteEnding& ending, const Floats& row_scales, const Whol
     to = found->typed_data()[0];
     return true;
   };
-  if (has_bias && (ending.bias = floats(columns)) == nullptr) return false;
+  if (has_bias && (epilogue.bias = floats(columns)) == nullptr) return false;
   if (has_residual) {
     if (next >= more.size()) return false;
     auto bytes = more.get<Unsigned>(next);
     if (bytes.has_value()) {
       next++;
       const float* scale = floats(1);
-      if (scale == nullptr || !whole(ending.residual_zero)) return false;
+      if (scale == nullptr || !whole(epilogue.residual_zero)) return false;
       if (static_cast<int64_t>(bytes->element_count()) != rows * columns) return false;
-      ending.residual_scale = scale[0];
-      ending.byte_residual = bytes->typed_data();
-    } else if ((ending.residual = floats(rows * columns)) == nullptr) {
+      epilogue.residual_scale = scale[0];
+      epilogue.byte_residual = bytes->typed_data();
+    } else if ((epilogue.residual = floats(rows * columns)) == nullptr) {
       return false;
     }
   }
   switch (y->element_type()) {
-    case ffi::DataType::F32: ending.out = ByteEnding::kFloat; break;
-    case ffi::DataType::S32: ending.out = ByteEnding::kInteger; break;
-    case ffi::DataType::U8: ending.out = ByteEnding::kUnsigned; break;
-    case ffi::DataType::S8: ending.out = ByteEnding::kSigned; break;
+    case ffi::DataType::F32: epilogue.out = ByteEpilogue::kFloat; break;
+    case ffi::DataType::S32: epilogue.out = ByteEpilogue::kInteger; break;
+    case ffi::DataType::U8: epilogue.out = ByteEpilogue::kUnsigned; break;
+    case ffi::DataType::S8: epilogue.out = ByteEpilogue::kSigned; break;
     default: return false;
   }
-  if (ending.out == ByteEnding::kUnsigned || ending.out == ByteEnding::kSigned) {
+  if (epilogue.out == ByteEpilogue::kUnsigned || epilogue.out == ByteEpilogue::kSigned) {
     const float* scale = floats(1);
-    if (scale == nullptr || !whole(ending.zero)) return false;
-    const int32_t lowest = ending.out == ByteEnding::kSigned ? -128 : 0;
-    if (ending.zero < lowest || ending.zero > lowest + 255) ending.zero = 0;  // no grid: what it gives is arbitrary
-    ending.inverse = 1.0f / scale[0];
+    if (scale == nullptr || !whole(epilogue.zero)) return false;
+    const int32_t lowest = epilogue.out == ByteEpilogue::kSigned ? -128 : 0;
+    if (epilogue.zero < lowest || epilogue.zero > lowest + 255) epilogue.zero = 0;  // no grid: what it gives is arbitrary
+    epilogue.inverse = 1.0f / scale[0];
   }
   return next == more.size();
 }
@@ -84,15 +84,15 @@ static ffi::Error quantised_product(ffi::ThreadPool pool, Unsigned x, Signed pan
   const auto shape = x.dimensions(), out = y->dimensions();
   if (shape.size() != 2 || out.size() != 2 || out[0] != shape[0]) return misfit("quantised product");
   const int64_t rows = shape[0], depth = shape[1], columns = out[1], groups = ceil_div(depth, 4);
-  ByteEnding ending;
+  ByteEpilogue epilogue;
   if (static_cast<int64_t>(panels.element_count()) != ceil_div(columns, kBytePanel) * bytes_of_panel(groups) ||
-      !read_ending(ending, row_scales, row_zeros, scales, more, y, rows, columns, has_bias, has_residual, activation, low,
+      !read_epilogue(epilogue, row_scales, row_zeros, scales, more, y, rows, columns, has_bias, has_residual, activation, low,
                    high)) {
     return misfit("quantised product");
   }
   if (rows == 0 || columns == 0) return ffi::Error::Success();
   const ByteRows source{x.typed_data(), depth};
-  multiply_bytes_in_parts(pool, 1, [&](int64_t) { return source; }, rows, columns, groups, panels.typed_data(), ending);
+  multiply_bytes_in_parts(pool, 1, [&](int64_t) { return source; }, rows, columns, groups, panels.typed_data(), epilogue);
   return ffi::Error::Success();
 }
 
@@ -186,7 +186,7 @@ constexpr int kSideBySide = 4;  // results of a line that share a load of weight
 
 // Each channel with one filter: weights [taps][channels].
 static void convolve_bytes_alone(ffi::ThreadPool& pool, const Space& s, const uint8_t* x, const int8_t* weight,
-                                 uint8_t outside, const ByteEnding& ending) {
+                                 uint8_t outside, const ByteEpilogue& epilogue) {
   const int64_t taps = s.taps(), channels = s.channels, lines = s.out_lines(), padded = round_up(channels, kLanes);
   const std::vector<uint8_t> zeros(padded, outside);
   std::vector<int32_t> wide((taps + 1) * padded);  // and their sums, at the end
@@ -240,7 +240,7 @@ static void convolve_bytes_alone(ffi::ThreadPool& pool, const Space& s, const ui
           if (count == kLanes) add(std::true_type{});
           else add(std::false_type{});
           const Integers total = *reinterpret_cast<const Integers*>(&wide[taps * padded + c]);
-          ending.write(reinterpret_cast<const int32_t*>(sums), kLanes, some, total, line * s.out[2] + column, c, count);
+          epilogue.write(reinterpret_cast<const int32_t*>(sums), kLanes, some, total, line * s.out[2] + column, c, count);
         }
       }
     }
@@ -264,9 +264,9 @@ static ffi::Error quantised_convolution(ffi::ThreadPool pool, Unsigned x, Signed
     return misfit(name);
   }
   const int64_t rows = s.out_lines() * s.out[2];
-  ByteEnding ending;
+  ByteEpilogue epilogue;
   if (row_scales.element_count() != 1 ||
-      !read_ending(ending, row_scales, row_zeros, scales, more, y, rows, columns, has_bias, has_residual, activation, low,
+      !read_epilogue(epilogue, row_scales, row_zeros, scales, more, y, rows, columns, has_bias, has_residual, activation, low,
                    high)) {
     return misfit(name);
   }
@@ -275,7 +275,7 @@ static ffi::Error quantised_convolution(ffi::ThreadPool pool, Unsigned x, Signed
   const int64_t size = static_cast<int64_t>(filters.element_count());
   if (filters.dimensions().size() == 2) {
     if (channel_groups != s.channels || columns != s.channels || size != s.taps() * columns) return misfit(name);
-    convolve_bytes_alone(pool, s, x.typed_data(), filters.typed_data(), outside, ending);
+    convolve_bytes_alone(pool, s, x.typed_data(), filters.typed_data(), outside, epilogue);
     return ffi::Error::Success();
   }
   const int64_t channels = s.channels / channel_groups, own = columns / channel_groups;
@@ -287,10 +287,10 @@ static ffi::Error quantised_convolution(ffi::ThreadPool pool, Unsigned x, Signed
   }
   if (in_place) {
     const ByteRows source{x.typed_data(), channels};
-    multiply_bytes_in_parts(pool, 1, [&](int64_t) { return source; }, rows, columns, groups, filters.typed_data(), ending);
+    multiply_bytes_in_parts(pool, 1, [&](int64_t) { return source; }, rows, columns, groups, filters.typed_data(), epilogue);
   } else {
     auto source_of = [&](int64_t group) { return ByteWindows{s, x.typed_data(), channels, group * channels, outside}; };
-    multiply_bytes_in_parts(pool, channel_groups, source_of, rows, own, groups, filters.typed_data(), ending);
+    multiply_bytes_in_parts(pool, channel_groups, source_of, rows, own, groups, filters.typed_data(), epilogue);
   }
   return ffi::Error::Success();
 }

@@ -41,30 +41,30 @@ static ffi::Error softmax(ffi::ThreadPool pool, Floats x, Out y) {
 
 enum Kind : int64_t { kGelu = 0, kGeluByTanh = 1, kSilu = 2 };
 
-// The activation as x * share, and its slope.
+// The activation as x * share, and its derivative.
 template <int64_t kind>
-inline void activation(Vector x, Vector& value, Vector& slope) {
+inline void activation(Vector x, Vector& value, Vector& derivative) {
   if (kind == kGelu) {
     Vector share, density;
     normal_distribution(x, share, density);
     value = x * share;
-    slope = share + x * density;
+    derivative = share + x * density;
     return;
   }
   // 0.5 (1 + tanh(u)) is the logistic function of 2 u.
-  Vector inner = x, inner_slope = all(1.0f);
+  Vector inner = x, inner_derivative = all(1.0f);
   if (kind == kGeluByTanh) {
     const Vector squared = x * x;
     inner = x * (squared * all(1.59576912f * 0.044715f) + all(1.59576912f));
-    inner_slope = squared * all(3 * 1.59576912f * 0.044715f) + all(1.59576912f);
+    inner_derivative = squared * all(3 * 1.59576912f * 0.044715f) + all(1.59576912f);
   }
   const Vector power = exponential(-inner), share = all(1.0f) / (power + all(1.0f));
   const Vector rest = power > all(1e30f) ? all(1.0f) : power * share;
   value = x * share;
-  slope = share + x * share * rest * inner_slope;
+  derivative = share + x * share * rest * inner_derivative;
 }
 
-// An activation, or with one more operand that times the slope of the activation at x.
+// An activation, or with one more operand that times the derivative of the activation at x.
 template <int64_t kind>
 static void activate(ffi::ThreadPool& pool, int64_t size, const float* x, const float* outer, float* y) {
   const int64_t tasks = norm_tasks(pool, ceil_div(size, 4096), size);
@@ -73,9 +73,9 @@ static void activate(ffi::ThreadPool& pool, int64_t size, const float* x, const 
     const int64_t end = smaller(size, (task + 1) * step);
     for (int64_t i = task * step; i < end; i += kLanes) {
       const int count = int(smaller<int64_t>(kLanes, end - i));
-      Vector value, slope;
-      activation<kind>(load_up_to(x + i, count), value, slope);
-      store_up_to(y + i, outer ? load_up_to(outer + i, count) * slope : value, count);
+      Vector value, derivative;
+      activation<kind>(load_up_to(x + i, count), value, derivative);
+      store_up_to(y + i, outer ? load_up_to(outer + i, count) * derivative : value, count);
     }
   });
 }

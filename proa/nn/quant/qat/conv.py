@@ -17,7 +17,7 @@ class QuantedConv2D(QuantedLayer):
         super().__init__(layer, q_config)
         for name in _WINDOW:
             setattr(self, name, getattr(layer, name))
-        self._reversed_padding_repeated_twice = getattr(layer, "_reversed_padding", None)
+        self._reversed_padding_repeated_twice: Any = getattr(layer, "_reversed_padding", None)
 
     def forward(self, input: Any) -> Any:
         padding = self._padding

@@ -58,8 +58,8 @@ def ratio(xp: Any, x: Any, order: int, scaled: bool) -> Any:
 
 
 def _slope_of_ratio(g: Tensor, x: Tensor, order: int, scaled: bool) -> Tensor:
-    slope = x * ratio(x, order + 1, scaled)
-    return g * (slope - sign(x) * ratio(x, order, True) if scaled else slope)
+    derivative = x * ratio(x, order + 1, scaled)
+    return g * (derivative - sign(x) * ratio(x, order, True) if scaled else derivative)
 
 
 def _in_float64(kernel: Any) -> Any:

@@ -12,7 +12,7 @@ from ....core.aval import Aval, make_aval
 from ....core.dtype import INT64, default_float, is_floating, to_numpy_dtype
 from ....core.errors import type_error, value_error
 from ....core.symbols import is_symbolic, maximum, whole_part
-from ....eager.annotations import DeviceLike, DTypeLike
+from ....eager.annotations import DeviceLike, DTypeLike, Number
 from ....eager.declare import op, public
 from ....eager.samples import A, S, samples
 from ....eager.tensor import Tensor
@@ -56,9 +56,9 @@ def count_from(xp: Any, start: Any, step: Any, shape: tuple[int, ...], dtype: np
 )
 @public(values=True)
 def arange(
-    start: Any = 0,
-    end: Any = None,
-    step: Any = 1,
+    start: Number = 0,
+    end: Number | None = None,
+    step: Number = 1,
     dtype: DTypeLike | None = None,
     *,
     out: Tensor | None = None,
@@ -256,8 +256,8 @@ def diagonal_ones(xp: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
 )
 @public(aliases="num_rows=n num_columns=m")
 def eye(
-    num_rows: Any,
-    num_columns: Any = None,
+    num_rows: int | Tensor,
+    num_columns: int | Tensor | None = None,
     dtype: DTypeLike | None = None,
     name: str | None = None,
     *,

@@ -47,7 +47,7 @@ def _reference_bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     reference=_reference_bincount, gradient=False, why="counts have no gradient, in Paddle neither",
 )  # fmt: skip
 @public(method=True)
-def bincount(x: Tensor, weights: Tensor | None = None, minlength: Any = 0, name: str | None = None) -> Tensor:
+def bincount(x: Tensor, weights: Tensor | None = None, minlength: int | Tensor = 0, name: str | None = None) -> Tensor:
     """How often each of the numbers 0, 1, 2 … occurs in a vector.
 
     It looks at the values, because the largest decides the shape.
@@ -173,7 +173,7 @@ def _reference_histogram(
 @public(method=True)
 def histogram(
     input: Tensor,
-    bins: Any = 100,
+    bins: int | Tensor = 100,
     min: Number = 0.0,
     max: Number = 0.0,
     weight: Tensor | None = None,
@@ -217,7 +217,7 @@ def _reference_edges(x: Any, bins: int = 100, min: float = 0, max: float = 0) ->
 )  # fmt: skip
 @public(method=True)
 def histogram_bin_edges(
-    input: Tensor, bins: Any = 100, min: Number = 0.0, max: Number = 0.0, name: str | None = None
+    input: Tensor, bins: int | Tensor = 100, min: Number = 0.0, max: Number = 0.0, name: str | None = None
 ) -> Tensor:
     """The edges of equal intervals.
 
@@ -287,7 +287,7 @@ def _reference_histogramdd(
 @public(method=True)
 def histogramdd(
     x: Tensor,
-    bins: Any = 10,
+    bins: int | Sequence[int] | Sequence[Tensor] = 10,
     ranges: Sequence[float] | None = None,
     density: bool = False,
     weights: Tensor | None = None,

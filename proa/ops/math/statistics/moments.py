@@ -80,7 +80,7 @@ def _reference_var(x: Any, axis: Any = None, unbiased: Any = None, keepdim: bool
 @public(method=True)
 def var(
     x: Tensor,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     unbiased: bool | None = None,
     keepdim: bool = False,
     name: str | None = None,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from ....core.aval import make_aval
 from ....core.dtype import FLOAT32, FLOAT64, INT64, is_differentiable
 from ....core.errors import type_error, value_error
-from ....eager.annotations import AxisLike
+from ....eager.annotations import AxisLike, Number
 from ....eager.declare import op, public
 from ....eager.infer import same
 from ....eager.samples import A, S, samples
@@ -194,7 +195,7 @@ _SAMPLES = (
 @public(method=True, out=True)
 def quantile(
     x: Tensor,
-    q: Any,
+    q: Number | Sequence[float],
     axis: AxisLike | None = None,
     keepdim: bool = False,
     interpolation: str = "linear",

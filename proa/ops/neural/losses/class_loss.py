@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from ..softmax import log_softmax_along
 from .cross_entropy import reduce_loss
 from .labels import checked_labels
 from .regression_loss import _reduced
+
+if TYPE_CHECKING:
+    from ....distributed.group import Group
 
 # ---- hierarchical softmax ------------------------------------------------------------------------
 
@@ -287,7 +290,7 @@ def margin_cross_entropy(
     margin2: float = 0.5,
     margin3: float = 0.0,
     scale: float = 64.0,
-    group: Any = None,
+    group: Group | None = None,
     return_softmax: bool = False,
     reduction: str | None = "mean",
 ) -> Any:
@@ -347,7 +350,9 @@ def margin_cross_entropy(
     S(A(1, values=[2], dtype="int64"), 3, 3), random=True, gradient=False, why="whole numbers; classes are drawn",
 )  # fmt: skip
 @public(module="nn.functional")
-def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group: Any = None) -> tuple[Tensor, Tensor]:
+def class_center_sample(
+    label: Tensor, num_classes: int, num_samples: int, group: Group | None = None
+) -> tuple[Tensor, Tensor]:
     """The classes that occur among labels and drawn others, `num_samples` in all.
 
     The labels are read on the host, since the length of the result depends on them.

@@ -80,7 +80,6 @@ def _picking_operation(name: str, error: type[Exception], **traits: Unpack[Given
         infer=_infer_label_shape,
         check=_label_check(error),
         name=name,
-        padding=rules.labels.pick,
         grad={
             "x": lambda g, label, axis, classes, ignored, keeps: spread_class(g, label, axis, classes, ignored, keeps)
         },
@@ -89,8 +88,10 @@ def _picking_operation(name: str, error: type[Exception], **traits: Unpack[Given
 
 
 # The same but for the error that Paddle raises for a label out of range.
-pick_class = _picking_operation("pick_class", IndexError)
-pick_class_for_nll = _picking_operation("pick_class_for_nll", ValueError, paddle_name="nll_loss")
+pick_class = _picking_operation("pick_class", IndexError, padding=rules.labels.pick)
+pick_class_for_nll = _picking_operation(
+    "pick_class_for_nll", ValueError, padding=rules.labels.pick, paddle_name="nll_loss"
+)
 
 
 def _infer_spread(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:

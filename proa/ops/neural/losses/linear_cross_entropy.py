@@ -108,15 +108,15 @@ def _backward(o: _Operands, log_sum: Any, g: Any, chunk: int, ignored: int, want
         to_hidden, to_weight = state
         weight = o.rows(begin, size)
         logits = o.logits(weight)
-        slope = xp.exp(logits - log_sum[:, None]) - o.is_label(begin, size).astype(o.kind)
-        slope = slope * scale
+        dlogits = xp.exp(logits - log_sum[:, None]) - o.is_label(begin, size).astype(o.kind)
+        dlogits = dlogits * scale
         if o.cap:
-            slope = slope * (1 - (logits / logits.dtype.type(o.cap)) ** 2)
-        slope = slope.astype(o.hidden.dtype)
+            dlogits = dlogits * (1 - (logits / logits.dtype.type(o.cap)) ** 2)
+        dlogits = dlogits.astype(o.hidden.dtype)
         if wanted[0]:
-            to_hidden = to_hidden + o.product(xp, slope, weight, False, not o.by_class).astype(o.kind)
+            to_hidden = to_hidden + o.product(xp, dlogits, weight, False, not o.by_class).astype(o.kind)
         if wanted[1]:
-            pair = (slope, o.hidden) if o.by_class else (o.hidden, slope)
+            pair = (dlogits, o.hidden) if o.by_class else (o.hidden, dlogits)
             part = o.product(xp, *pair, True, False).astype(o.weight.dtype)
             to_weight = _written(xp, to_weight, part, begin, 0 if o.by_class else 1)
         return to_hidden, to_weight
@@ -181,11 +181,11 @@ def _composed(
     classes = weight._aval.shape[0 if by_class else 1]
     logits: Any = cast_to(matmul(hidden, weight, False, by_class), g._aval.dtype)
     capped = (logits / cap).tanh() * cap if cap else logits
-    slope: Any = softmax_cross_entropy_grad(capped, label, g, "none", 1, classes, ignored, False)
-    slope = slope * (1 - (capped / cap) ** 2) if cap else slope
-    slope = cast_to(slope, hidden._aval.dtype)
-    pair = (slope, hidden) if by_class else (hidden, slope)
-    return matmul(slope, weight, False, not by_class), matmul(*pair, True, False)
+    dlogits: Any = softmax_cross_entropy_grad(capped, label, g, "none", 1, classes, ignored, False)
+    dlogits = dlogits * (1 - (capped / cap) ** 2) if cap else dlogits
+    dlogits = cast_to(dlogits, hidden._aval.dtype)
+    pair = (dlogits, hidden) if by_class else (hidden, dlogits)
+    return matmul(dlogits, weight, False, not by_class), matmul(*pair, True, False)
 
 
 @op(

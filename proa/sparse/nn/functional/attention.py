@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -78,7 +79,7 @@ def attention(
             f"sparse_mask: {mask._aval}, {received}",
         )
     matrices = (batch * heads, length, width)
-    scores = masked_matmul(
+    scores: Any = masked_matmul(
         reshape_to(query, matrices) * (1.0 / math.sqrt(width)),
         transpose_to(reshape_to(key, matrices), (0, 2, 1)),
         mask,

@@ -1,5 +1,5 @@
 """Inner names of `paddle.nn.layer.norm`."""
 
-from .....nn.norm import _BatchNormBase, _InstanceNormBase
+from .....nn.normalization.layers import _BatchNormBase, _InstanceNormBase
 
 __all__ = ["_BatchNormBase", "_InstanceNormBase"]

@@ -51,7 +51,7 @@ function meanOf({ ink, width, height }, x0, y0, wide, high) {
   return count ? sum / count : 0;
 }
 
-/** Numbers of any size as chances. */
+/** Numbers of any size as probabilities. */
 export function softmax(values) {
   const high = Math.max(...values);
   const powers = Array.from(values, (value) => Math.exp(value - high));

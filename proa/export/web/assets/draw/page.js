@@ -6,7 +6,7 @@ import { bounds, inkOf, scaled, softmax } from "./ink.js";
 const pad = document.getElementById("pad");
 const status = document.getElementById("status");
 const answer = document.getElementById("answer");
-const chances = document.getElementById("chances");
+const probabilities = document.getElementById("probabilities");
 let last = null, pen = pad.width / 10;
 const context = pad.getContext("2d", { willReadFrequently: true });
 
@@ -18,7 +18,7 @@ function say(text, failed = false) {
 function clear() {
   context.fillStyle = "white";
   context.fillRect(0, 0, pad.width, pad.height);
-  answer.textContent = chances.textContent = "";
+  answer.textContent = probabilities.textContent = "";
 }
 
 const ready = fetchText("settings.json").then(async (text) => {
@@ -48,7 +48,7 @@ async function classify() {
 function show(values, labels) {
   const order = values.map((_, number) => number).sort((a, b) => values[b] - values[a]);
   answer.textContent = labels[order[0]] ?? order[0];
-  chances.replaceChildren(...order.slice(0, 5).map((number) => {
+  probabilities.replaceChildren(...order.slice(0, 5).map((number) => {
     const bar = document.createElement("div");
     bar.className = "bar";
     const [name, length, percent] = ["span", "i", "span"].map((tag) => bar.appendChild(document.createElement(tag)));

@@ -1,6 +1,6 @@
 // From a map of where text is to boxes around its lines (the method of DB). The same as proa/ocr/boxes.py.
 
-const TEXT = 0.3; // a pixel whose chance of being text is above this is text
+const TEXT = 0.3; // a pixel whose probability of being text is above this is text
 const SMALLEST_SIDE = 3; // pixels of the map
 const ELONGATED = 1.5; // a box longer than this many of its heights says by itself in which direction its text runs
 
@@ -43,24 +43,24 @@ export class Box {
   }
 }
 
-/** Boxes around the lines of a map (an array, row by row) of chances, surer than `least`. */
-export function findBoxes(chances, width, height, least = 0.5, grow = 1.6) {
+/** Boxes around the lines of a map (an array, row by row) of probabilities, surer than `least`. */
+export function findBoxes(probabilities, width, height, least = 0.5, grow = 1.6) {
   const found = [];
-  for (const pixels of components(widened(chances, width, height), width, height)) {
+  for (const pixels of components(widened(probabilities, width, height), width, height)) {
     const box = around(hull(pixels));
-    if (Math.min(box.width, box.height) < SMALLEST_SIDE || meanInside(chances, width, height, box) < least) continue;
+    if (Math.min(box.width, box.height) < SMALLEST_SIDE || meanInside(probabilities, width, height, box) < least) continue;
     found.push(box.grown(grow));
   }
   return found;
 }
 
 /** What is text, a pixel wider to the right and below: that closes the gaps between the letters of a line. */
-function widened(chances, width, height) {
+function widened(probabilities, width, height) {
   const mask = new Uint8Array(width * height);
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
       const at = y * width + x;
-      if (chances[at] <= TEXT) continue;
+      if (probabilities[at] <= TEXT) continue;
       mask[at] = 1;
       if (x + 1 < width) mask[at + 1] = 1;
       if (y + 1 < height) mask[at + width] = 1;
@@ -141,7 +141,7 @@ function around(points) {
 }
 
 /** How sure the network is of what lies in a box, on average. */
-function meanInside(chances, width, height, box) {
+function meanInside(probabilities, width, height, box) {
   const xs = box.corners.map(([x]) => x), ys = box.corners.map(([, y]) => y);
   const clip = (value, high) => Math.max(0, Math.min(high, value));
   let sum = 0, count = 0;
@@ -149,7 +149,7 @@ function meanInside(chances, width, height, box) {
     for (let x = clip(Math.floor(Math.min(...xs)), width - 1); x <= clip(Math.ceil(Math.max(...xs)), width - 1); x++) {
       const a = (x - box.x) * box.dx + (y - box.y) * box.dy, b = (y - box.y) * box.dx - (x - box.x) * box.dy;
       if (Math.abs(a) > box.width / 2 + 0.5 || Math.abs(b) > box.height / 2 + 0.5) continue;
-      sum += chances[y * width + x];
+      sum += probabilities[y * width + x];
       count++;
     }
   }

@@ -1,6 +1,6 @@
 // What the recogniser's steps say (CTC). The same as proa/ocr/recognising.py.
 
-// How much chance of a space there is between two letters, over all steps, where there is one; and beside other signs.
+// How much probability of a space there is between two letters, over all steps, where there is one; and beside other signs.
 const SPACE = 0.04, SPACE_BESIDE_SIGNS = 0.2;
 const FIRST_IDEOGRAPH = 0x2e80; // Unicode has the scripts of East Asia from here on
 
@@ -11,21 +11,21 @@ export function readCharacters(text) {
 }
 
 /** [steps, classes] as { text, confidence }: the likeliest class of each step, repetitions merged, blanks left out. */
-export function decode(chances, steps, characters) {
+export function decode(probabilities, steps, characters) {
   const classes = characters.length;
   let text = "", total = 0, count = 0, before = 0, space = 0;
   for (let step = 0; step < steps; step++) {
     const row = step * classes;
     let best = 0;
-    for (let k = 1; k < classes; k++) if (chances[row + k] > chances[row + best]) best = k;
+    for (let k = 1; k < classes; k++) if (probabilities[row + k] > probabilities[row + best]) best = k;
     if (best !== 0 && best !== before) {
       if (text && space >= leastChance(text[text.length - 1], characters[best])) text += " ";
       text += characters[best];
-      total += chances[row + best];
+      total += probabilities[row + best];
       count++;
       space = 0;
     } else {
-      space += chances[row + classes - 1];
+      space += probabilities[row + classes - 1];
     }
     before = best;
   }

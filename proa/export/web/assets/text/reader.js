@@ -47,8 +47,8 @@ export class Reader {
 
   async detect(page) {
     const { data, width, height, scale, left, top } = fit(page);
-    const chances = await runOne(this.detector, data, [1, 3, height, width]);
-    return findBoxes(chances.data, width, height).map((box) => box.mapped(scale, left, top));
+    const probabilities = await runOne(this.detector, data, [1, 3, height, width]);
+    return findBoxes(probabilities.data, width, height).map((box) => box.mapped(scale, left, top));
   }
 
   /** A page that is neither level nor upright is turned, and looked at again. */
@@ -69,19 +69,19 @@ export class Reader {
   /** The lines turned as most of the page's are; `doubtful` is noted at those that seem to be otherwise. */
   async oriented(lines) {
     if (!this.classifier) return lines;
-    let chances = [];
-    for (const line of lines) chances.push(await this.chanceOfUpsideDown(line.cut));
+    let probabilities = [];
+    for (const line of lines) probabilities.push(await this.probabilityOfUpsideDown(line.cut));
     const length = (some) => some.reduce((sum, line) => sum + line.box.width, 0);
-    const flipped = lines.filter((_, number) => chances[number] > 0.5);
+    const flipped = lines.filter((_, number) => probabilities[number] > 0.5);
     if (lines.length > 2 && length(flipped) > 0.5 * length(lines)) {
       lines = lines.map((line) => ({ box: line.box.turned(), cut: upsideDown(line.cut) }));
-      chances = chances.map((chance) => 1 - chance);
+      probabilities = probabilities.map((probability) => 1 - probability);
     }
-    return lines.map((line, number) => ({ ...line, doubtful: chances[number] > DOUBTFUL }));
+    return lines.map((line, number) => ({ ...line, doubtful: probabilities[number] > DOUBTFUL }));
   }
 
   /** A long line is judged by parts that need not be squeezed. */
-  async chanceOfUpsideDown(line) {
+  async probabilityOfUpsideDown(line) {
     const width = Math.floor((line.height * CLASSIFIER_WIDTH) / HEIGHT);
     let pieces = [line];
     if (line.width > 1.5 * width) {
@@ -93,8 +93,8 @@ export class Reader {
     for (const piece of pieces) {
       const data = fill(piece, HEIGHT, CLASSIFIER_WIDTH);
       const result = await runOne(this.classifier, data, [1, 3, HEIGHT, CLASSIFIER_WIDTH]);
-      const chance = Math.min(1 - 1e-6, Math.max(1e-6, result.data[1]));
-      evidence += Math.log(chance / (1 - chance));
+      const probability = Math.min(1 - 1e-6, Math.max(1e-6, result.data[1]));
+      evidence += Math.log(probability / (1 - probability));
     }
     return 1 / (1 + Math.exp(-evidence));
   }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .....detection import deform_conv2d as deformable_convolution
 from .....eager.tensor import Tensor
-from ..functions import F, vision_ops
+from ..functions import F
 from ..registry import reads
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def deformable_conv(
     x: Tensor, offset: Tensor, weight: Tensor, mask: Tensor | None = None, *, strides: list[int], paddings: list[int],
     dilations: list[int], deformable_groups: int = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    return vision_ops.deform_conv2d(
+    return deformable_convolution(
         x, offset, weight, None, list(strides), list(paddings), list(dilations), deformable_groups, groups, mask
     )
 

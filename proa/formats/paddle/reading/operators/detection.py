@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ..... import detection
+from .....detection.suppression import keep_best
 from .....eager.tensor import Tensor
-from ..functions import LazyModule, paddle, vision_ops
+from ..functions import paddle
 from ..registry import reads
-
-_suppression = LazyModule("proa.vision.ops.suppression")
 
 
 @reads("yolo_box")
@@ -19,7 +19,7 @@ def yolo_box(
     clip_bbox: bool = True, scale_x_y: float = 1.0, iou_aware: bool = False, iou_aware_factor: float = 0.5,
 ) -> Any:  # fmt: skip
     return tuple(
-        vision_ops.yolo_box(
+        detection.yolo_box(
             x, img_size, list(anchors), class_num, conf_thresh, downsample_ratio, clip_bbox, scale_x_y=scale_x_y,
             iou_aware=iou_aware, iou_aware_factor=iou_aware_factor,
         )
@@ -28,33 +28,33 @@ def yolo_box(
 
 @reads("roi_align")
 def roi_align(
-    x: Tensor, boxes: Tensor, boxes_num: Tensor | None = None, *, pooled_height: int = 1, pooled_width: int = 1,
+    x: Tensor, boxes: Tensor, boxes_num: Any = None, *, pooled_height: int = 1, pooled_width: int = 1,
     spatial_scale: float = 1.0, sampling_ratio: int = -1, aligned: bool = False,
 ) -> Tensor:  # fmt: skip
-    return vision_ops.roi_align(
+    return detection.roi_align(
         x, boxes, boxes_num, (pooled_height, pooled_width), spatial_scale, sampling_ratio, aligned
     )
 
 
 @reads("roi_pool")
 def roi_pool(
-    x: Tensor, boxes: Tensor, boxes_num: Tensor | None = None, *, pooled_height: int = 1, pooled_width: int = 1,
+    x: Tensor, boxes: Tensor, boxes_num: Any = None, *, pooled_height: int = 1, pooled_width: int = 1,
     spatial_scale: float = 1.0,
 ) -> Tensor:  # fmt: skip
-    return vision_ops.roi_pool(x, boxes, boxes_num, (pooled_height, pooled_width), spatial_scale)
+    return detection.roi_pool(x, boxes, boxes_num, (pooled_height, pooled_width), spatial_scale)
 
 
 @reads("psroi_pool")
 def psroi_pool(
-    x: Tensor, boxes: Tensor, boxes_num: Tensor | None = None, *, pooled_height: int = 1, pooled_width: int = 1,
+    x: Tensor, boxes: Tensor, boxes_num: Any = None, *, pooled_height: int = 1, pooled_width: int = 1,
     output_channels: int = 1, spatial_scale: float = 1.0,
 ) -> Tensor:  # fmt: skip
-    return vision_ops.psroi_pool(x, boxes, boxes_num, (pooled_height, pooled_width), spatial_scale)
+    return detection.psroi_pool(x, boxes, boxes_num, (pooled_height, pooled_width), spatial_scale)
 
 
 @reads("nms")
 def nms(x: Tensor, *, threshold: float = 1.0) -> Tensor:
-    return vision_ops.nms(x, threshold)
+    return detection.nms(x, threshold)
 
 
 @reads("prior_box")
@@ -64,7 +64,7 @@ def prior_box(
     offset: float = 0.5, min_max_aspect_ratios_order: bool = False,
 ) -> Any:  # fmt: skip
     return tuple(
-        vision_ops.prior_box(
+        detection.prior_box(
             x, image, list(min_sizes), list(max_sizes) or None, list(aspect_ratios), list(variances), flip, clip,
             [step_w, step_h], offset, min_max_aspect_ratios_order,
         )
@@ -76,7 +76,7 @@ def box_coder(
     prior: Tensor, prior_var: Tensor | None, target: Tensor, *, code_type: str = "encode_center_size",
     box_normalized: bool = True, axis: int = 0, variance: Any = (),
 ) -> Tensor:  # fmt: skip
-    return vision_ops.box_coder(
+    return detection.box_coder(
         prior,
         list(variance) if prior_var is None and variance else prior_var,
         target,
@@ -91,7 +91,7 @@ def matrix_nms(
     boxes: Tensor, scores: Tensor, *, score_threshold: float, nms_top_k: int, keep_top_k: int, post_threshold: float = 0.0,
     use_gaussian: bool = False, gaussian_sigma: float = 2.0, background_label: int = 0, normalized: bool = True,
 ) -> Any:  # fmt: skip
-    out, count, index = vision_ops.matrix_nms(
+    out, count, index = detection.matrix_nms(
         boxes, scores, score_threshold, post_threshold, nms_top_k, keep_top_k, use_gaussian, gaussian_sigma,
         background_label, normalized, return_index=True, return_rois_num=True,
     )  # fmt: skip
@@ -104,7 +104,7 @@ def generate_proposals(
     post_nms_top_n: int = 1000, nms_thresh: float = 0.5, min_size: float = 0.1, eta: float = 1.0, pixel_offset: bool = True,
 ) -> Any:  # fmt: skip
     return tuple(
-        vision_ops.generate_proposals(
+        detection.generate_proposals(
             scores, deltas, img_size, anchors, variances, pre_nms_top_n, post_nms_top_n, nms_thresh, min_size, eta,
             pixel_offset, return_rois_num=True,
         )
@@ -134,7 +134,7 @@ def multiclass_nms3(
             order = np.argsort(-values, kind="stable")
             order = order[values[order] > score_threshold]
             order = order[:nms_top_k] if nms_top_k > -1 else order
-            best = _suppression.keep_best(own_boxes[order], nms_threshold, nms_eta, 0.0 if normalized else 1.0)
+            best = keep_best(own_boxes[order], nms_threshold, nms_eta, 0.0 if normalized else 1.0)
             kept += [(float(values[place]), label, int(place)) for place in order[best]]
         if -1 < keep_top_k < len(kept):
             kept = sorted(kept, key=lambda entry: -entry[0])[:keep_top_k]
@@ -168,7 +168,7 @@ def distribute_fpn_proposals(
     rois: Tensor, rois_num: Tensor | None = None, *, min_level: int, max_level: int, refer_level: int, refer_scale: int,
     pixel_offset: bool = True,
 ) -> Any:  # fmt: skip
-    parts, restore, counts = vision_ops.distribute_fpn_proposals(
+    parts, restore, counts = detection.distribute_fpn_proposals(
         rois, min_level, max_level, refer_level, refer_scale, pixel_offset, rois_num
     )
     return parts, counts, restore

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .....eager.tensor import Tensor
-from ..functions import LazyModule, paddle
+from .....nn.viterbi import viterbi_decode as decode
+from ..functions import paddle
 from ..registry import reads
 
 if TYPE_CHECKING:
     from ..registry import Integer
-
-text = LazyModule("proa.text")
 
 
 @reads("topk")
@@ -76,4 +75,4 @@ def unique_consecutive(
 def viterbi_decode(
     potentials: Tensor, transitions: Tensor, lengths: Tensor, *, include_bos_eos_tag: bool = True
 ) -> Any:
-    return tuple(text.viterbi_decode(potentials, transitions, lengths, include_bos_eos_tag))
+    return tuple(decode(potentials, transitions, lengths, include_bos_eos_tag))

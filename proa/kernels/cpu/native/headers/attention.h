@@ -169,7 +169,7 @@ void attend_back(const Attention& a, int64_t b, int64_t h, const Number* query, 
   float* to_key = key_grad + (b * a.keys * a.heads + h) * a.width;
   float* to_value = value_grad + (b * a.keys * a.heads + h) * a.value_width;
   float* weights = scratch<4>(kQueries * step + kLanes);
-  float* slopes = scratch<5>(kQueries * step + kLanes);
+  float* dscores = scratch<5>(kQueries * step + kLanes);
   // Keys are written first by the first block of queries that sees them; those that none sees have no gradient.
   int64_t begun = 0;
   for (int64_t i0 = 0; i0 < a.queries; i0 += kQueries) {
@@ -188,19 +188,19 @@ void attend_back(const Attention& a, int64_t b, int64_t h, const Number* query, 
     for (int64_t j0 = 0; j0 < end; j0 += kKeys) {
       const int64_t columns = smaller(kKeys, end - j0);
       multiply_block(rows, columns, a.width, q.at(i0, 0), k.at(j0, 0).transposed(), weights, step, false);
-      multiply_block(rows, columns, a.value_width, g.at(i0, 0), v.at(j0, 0).transposed(), slopes, step, false);
+      multiply_block(rows, columns, a.value_width, g.at(i0, 0), v.at(j0, 0).transposed(), dscores, step, false);
       for (int64_t r = 0; r < rows; r++) {
-        float *row = weights + r * step, *slope = slopes + r * step;
+        float *row = weights + r * step, *dscore = dscores + r * step;
         a.mask_row(row, b, h, i0 + r, j0, columns);
         const Vector level = all(statistics[2 * (i0 + r)]), factor = all(statistics[2 * (i0 + r) + 1]);
         const Vector mean = all(means[r]), scale = all(a.scale);
         for (int64_t j = 0; j < columns; j += kLanes) {
           const Vector weight = exponential(load(row + j) - level) * factor;
           store(row + j, weight);
-          store(slope + j, weight * (load(slope + j) - mean) * scale);
+          store(dscore + j, weight * (load(dscore + j) - mean) * scale);
         }
       }
-      const View<float> p{weights, step, 1}, s{slopes, step, 1};
+      const View<float> p{weights, step, 1}, s{dscores, step, 1};
       multiply_block(rows, a.width, columns, s, k.at(j0, 0), to_query + i0 * row_step, row_step, j0 > 0);
       // Of these keys some may have been begun by earlier blocks.
       const int64_t old = larger<int64_t>(smaller(begun - j0, columns), 0);

@@ -57,12 +57,25 @@ struct Output {
   }
 };
 
-inline void convolve_pairs(ffi::ThreadPool& pool, const Convolution& s, Numbers x, Numbers weight, const float* bias,
-                           const Output& y) {
+// `panels`: filters as [group][panel][tap, pair of channels][kPanel] pairs.
+inline void convolve_packed_pairs(ffi::ThreadPool& pool, const Convolution& s, Numbers x, const float* panels,
+                                  const float* bias, const Epilogue* epilogue, const Output& y) {
   Convolution halved = s;
   halved.channels = s.channels / 2;
-  const int64_t rows = s.group_filters(), channels = halved.group_channels(), depth = channels * s.taps();
-  const int64_t panels = ceil_div(rows, kPanel), num_images = s.images * s.extent[0] * s.extent[1] * s.extent[2];
+  const int64_t numbers = s.images * s.extent[0] * s.extent[1] * s.extent[2] * s.channels;
+  Pass pass = halved.forward(reinterpret_cast<const float*>(halves_of<10>(pool, x, numbers)));
+  Results results = forward_results(s, nullptr);
+  y.use_in(results, pass, 0);
+  results.bias = bias;
+  results.epilogue = epilogue;
+  join_lines(pass, results);
+  multiply_pass<Pairs>(pool, pass, s.groups, panels, results);
+}
+
+inline void convolve_pairs(ffi::ThreadPool& pool, const Convolution& s, Numbers x, Numbers weight, const float* bias,
+                           const Output& y) {
+  const int64_t rows = s.group_filters(), channels = s.group_channels() / 2, depth = channels * s.taps();
+  const int64_t panels = ceil_div(rows, kPanel);
   const uint16_t* filters = halves_of<8>(pool, weight, s.filters * depth * 2);
   const float* paired = reinterpret_cast<const float*>(filters);
   if (s.taps() > 1) {
@@ -75,12 +88,7 @@ inline void convolve_pairs(ffi::ThreadPool& pool, const Convolution& s, Numbers 
     pack_filters(packed + which * depth * kPanel, paired + which / panels * rows * depth, rows, channels, s.taps(),
                  which % panels);
   });
-  Pass pass = halved.forward(reinterpret_cast<const float*>(halves_of<10>(pool, x, num_images * s.channels)));
-  Results results = forward_results(s, nullptr);
-  y.use_in(results, pass, 0);
-  results.bias = bias;
-  join_lines(pass, results);
-  multiply_pass<Pairs>(pool, pass, s.groups, packed, results);
+  convolve_packed_pairs(pool, s, x, packed, bias, nullptr, y);
 }
 
 inline void convolve_pairs_back(ffi::ThreadPool& pool, const Convolution& s, Numbers dy, Numbers weight, const Output& dx) {

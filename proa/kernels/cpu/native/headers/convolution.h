@@ -186,11 +186,11 @@ inline Results forward_results(const Convolution& s, float* y) {
 }
 
 inline void convolve_packed(ffi::ThreadPool& pool, const Convolution& s, const float* x, const float* panels, float* y,
-                            const float* bias, const Ending* ending) {
+                            const float* bias, const Epilogue* epilogue) {
   Pass pass = s.forward(x);
   Results results = forward_results(s, y);
   results.bias = bias;
-  results.ending = ending;
+  results.epilogue = epilogue;
   join_lines(pass, results);
   multiply_pass(pool, pass, s.groups, panels, results);
 }

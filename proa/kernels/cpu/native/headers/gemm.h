@@ -96,7 +96,7 @@ void any_tile(int64_t depth, const float* a, int64_t a_step, const float* b, int
       }
 #pragma GCC unroll 16
       for (int r = 0; r < rows; r++) {
-        const Vector value = Arithmetic::spread(in_rows ? third[r / 3] + r % 3 * a_step : a + r);
+        const Vector value = Arithmetic::broadcast(in_rows ? third[r / 3] + r % 3 * a_step : a + r);
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; v++) sums[r][v] = Arithmetic::add(sums[r][v], value, column[v]);
       }

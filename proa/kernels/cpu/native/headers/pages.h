@@ -58,6 +58,11 @@ struct Pool {
   Kind kind = kFloat;
   int64_t heads = 0, size = 0;
 
+  // Whether rows are read as halves where they lie, in whole vectors.
+  bool has_whole_halves() const { return kind == kHalf && size % kLanes == 0; }
+  const void* place(int64_t slot, int64_t head) const {
+    return static_cast<const char*>(data) + (slot * heads + head) * size * (kind == kFloat ? 4 : 2);
+  }
   // The floats of a row of a head; those of other kinds are widened into `room`.
   const float* row(int64_t slot, int64_t head, float* room) const {
     const int64_t index = slot * heads + head, at = index * size;
@@ -102,16 +107,25 @@ struct PagedStep {
   }
 };
 
-// One block of keys: where its rows are.
+// The numbers of a row from the one at `d` on; halves come in whole vectors.
+template <bool half>
+Vector numbers_at(const void* row, int64_t d, int some = kLanes) {
+  if constexpr (half) return from_half(static_cast<const uint16_t*>(row) + d);
+  return load_up_to(static_cast<const float*>(row) + d, some);
+}
+
+// One block of keys: where its rows are, as floats or, if `half`, in float16.
 struct KeyBlock {
-  const float *keys[kPageKeys], *values[kPageKeys];
+  const void *keys[kPageKeys], *values[kPageKeys];
   int64_t first = 0, count = 0;
+  bool half = false;
 
   void find(const PagedStep& step, int64_t sequence, int64_t head, int64_t from, int64_t end) {
     first = from;
     count = smaller<int64_t>(kPageKeys, end - from);
     const int64_t room = step.keys.size + step.values.size;
-    const bool plain = step.keys.kind == Pool::kFloat && step.values.kind == Pool::kFloat;
+    half = step.keys.has_whole_halves() && step.values.has_whole_halves();
+    const bool plain = half || (step.keys.kind == Pool::kFloat && step.values.kind == Pool::kFloat);
     float* wide = plain ? nullptr : scratch<43>(kPageKeys * room);
     int64_t number = from / step.page, row = from % step.page, start = step.page_start(sequence, number);
     for (int64_t j = 0; j < count; j++, row++) {
@@ -120,32 +134,33 @@ struct KeyBlock {
         start = step.page_start(sequence, ++number);
       }
       const int64_t slot = start + row;
-      keys[j] = step.keys.row(slot, head, wide + (plain ? 0 : j * room));
-      values[j] = step.values.row(slot, head, wide + (plain ? 0 : j * room + step.keys.size));
+      keys[j] = plain ? step.keys.place(slot, head) : step.keys.row(slot, head, wide + j * room);
+      values[j] = plain ? step.values.place(slot, head) : step.values.row(slot, head, wide + j * room + step.keys.size);
     }
     for (int64_t j = count; j < kPageKeys; j++) keys[j] = keys[count - 1];
   }
 };
 
 // scores[0 ... 64) of a query, unscaled; behind the last key they mean nothing. `whole`: of vectors, a row has only whole ones.
-template <bool whole>
+template <bool whole, bool half>
 void score_block(const float* query, int64_t size, const KeyBlock& block, float* scores) {
   for (int64_t j = 0; j < block.count; j += kLanes) {
-    const float* keys[kLanes];
+    const void* keys[kLanes];
     for (int i = 0; i < kLanes; i++) keys[i] = block.keys[j + i];
     Vector sums[kLanes] = {};
     for (int64_t d = 0; d < size; d += kLanes) {
       const int some = whole ? kLanes : static_cast<int>(smaller<int64_t>(kLanes, size - d));
       const Vector q = whole ? load(query + d) : load_up_to(query + d, some);
 #pragma GCC unroll 16
-      for (int i = 0; i < kLanes; i++) sums[i] += q * (whole ? load(keys[i] + d) : load_up_to(keys[i] + d, some));
+      for (int i = 0; i < kLanes; i++) sums[i] += q * numbers_at<half>(keys[i], d, whole ? kLanes : some);
     }
     store(scores + j, sums_of(sums));
   }
 }
 
 // out = out * factor + the weights [from, to) times their values.
-inline void add_values(const float* weights, const KeyBlock& block, int64_t from, int64_t to, int64_t size, float factor,
+template <bool half>
+void add_values(const float* weights, const KeyBlock& block, int64_t from, int64_t to, int64_t size, float factor,
                        float* out) {
   constexpr int kStrip = 4;
   int64_t d = 0;
@@ -155,14 +170,14 @@ inline void add_values(const float* weights, const KeyBlock& block, int64_t from
     for (int64_t j = from; j < to; j++) {
       const Vector weight = all(weights[j]);
 #pragma GCC unroll 4
-      for (int v = 0; v < kStrip; v++) sums[v] += weight * load(block.values[j] + d + v * kLanes);
+      for (int v = 0; v < kStrip; v++) sums[v] += weight * numbers_at<half>(block.values[j], d + v * kLanes);
     }
     for (int v = 0; v < kStrip; v++) store(out + d + v * kLanes, sums[v]);
   }
   for (; d < size; d += kLanes) {
     const int some = static_cast<int>(smaller<int64_t>(kLanes, size - d));
     Vector sum = load_up_to(out + d, some) * all(factor);
-    for (int64_t j = from; j < to; j++) sum += all(weights[j]) * load_up_to(block.values[j] + d, some);
+    for (int64_t j = from; j < to; j++) sum += all(weights[j]) * numbers_at<half>(block.values[j], d, some);
     store_up_to(out + d, sum, some);
   }
 }
@@ -179,8 +194,9 @@ struct PagedRow {
     const int64_t to = smaller(end, block.first + block.count) - block.first;
     if (from >= to) return;
     alignas(64) float scores[kPageKeys];
-    if (step.keys.size % kLanes == 0) score_block<true>(query, step.keys.size, block, scores);
-    else score_block<false>(query, step.keys.size, block, scores);
+    if (block.half) score_block<true, true>(query, step.keys.size, block, scores);
+    else if (step.keys.size % kLanes == 0) score_block<true, false>(query, step.keys.size, block, scores);
+    else score_block<false, false>(query, step.keys.size, block, scores);
     Vector best = all(-std::numeric_limits<float>::infinity());
     for (int64_t j = 0; j < block.count; j += kLanes) {
       Vector s = load(scores + j) * all(step.scale);
@@ -202,7 +218,8 @@ struct PagedRow {
     }
     sum = sum * factor + sum_of(total);
     level = highest;
-    add_values(scores, block, from, to, step.values.size, factor, out);
+    if (block.half) add_values<true>(scores, block, from, to, step.values.size, factor, out);
+    else add_values<false>(scores, block, from, to, step.values.size, factor, out);
   }
 
  private:

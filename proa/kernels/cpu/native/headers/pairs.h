@@ -9,7 +9,7 @@ namespace proa {
 
 // Two products are added to each lane at once. The instruction takes subnormal numbers for 0.
 struct Pairs {
-  static Vector spread(const float* pair) {
+  static Vector broadcast(const float* pair) {
     int32_t bits;
     std::memcpy(&bits, pair, sizeof(bits));
 #if defined(__AVX512BF16__)

@@ -5,7 +5,7 @@
 // the whole depth, so nothing unfinished is ever stored.
 #pragma once
 
-#include "ending.h"
+#include "epilogue.h"
 #include "parallel.h"
 #include "vectors.h"
 
@@ -213,7 +213,7 @@ void store_some_as(Lane* p, From values, int count) {
 
 // result = grid(activation((sum - zero * column sum) * scale of row * scale of column + bias + residual)).
 // Rows of the result lie side by side, `columns` numbers each; so do those of the residual.
-struct ByteEnding {
+struct ByteEpilogue {
   enum Out { kFloat, kInteger, kUnsigned, kSigned };
   const float* row_scales = nullptr;  // one, or one for each row
   const int32_t* row_zeros = nullptr;
@@ -224,7 +224,7 @@ struct ByteEnding {
   const uint8_t* byte_residual = nullptr;  // on a grid of its own
   float residual_scale = 0;
   int32_t residual_zero = 0;
-  Ending then;  // its activation alone
+  Epilogue then;  // its activation alone
   Out out = kFloat;
   float inverse = 0;  // of the result's step
   int32_t zero = 0;
@@ -321,7 +321,7 @@ uint8_t* byte_scratch(int64_t count) {
 // are `step` apart, either where they lie or copied into `room` (of source.row_room() bytes each).
 template <class Source>
 void multiply_bytes(const Source& source, int64_t groups, const int8_t* panels, int64_t row0, int64_t row1,
-                    int64_t column0, int64_t column1, int64_t first_column, const ByteEnding& ending) {
+                    int64_t column0, int64_t column1, int64_t first_column, const ByteEpilogue& epilogue) {
   int64_t most = larger<int64_t>(kByteBlock / larger<int64_t>(groups * 4, 1) / kByteRows, 4) * kByteRows;
   // Blocks of equal size: each reads all the weights.
   most = round_up(ceil_div(row1 - row0, ceil_div(row1 - row0, most)), kByteRows);
@@ -341,7 +341,7 @@ void multiply_bytes(const Source& source, int64_t groups, const int8_t* panels, 
         const int some = static_cast<int>(smaller<int64_t>(together, i1 - i));
         find_byte_tile<kByteRows>(some)(groups, a + (i - i0) * step, step, panel, sums);
         for (int v = 0; v * kLanes < count; v++) {
-          ending.write(sums + v * kLanes, kWidth, some, totals[v], i, first_column + j + v * kLanes,
+          epilogue.write(sums + v * kLanes, kWidth, some, totals[v], i, first_column + j + v * kLanes,
                        smaller(kLanes, count - v * kLanes));
         }
       }
@@ -352,7 +352,7 @@ void multiply_bytes(const Source& source, int64_t groups, const int8_t* panels, 
 // The same on all threads: `products` products side by side, as grouped convolutions have.
 template <class Make>
 void multiply_bytes_in_parts(ffi::ThreadPool& pool, int64_t products, const Make& source_of, int64_t rows,
-                             int64_t columns, int64_t groups, const int8_t* panels, const ByteEnding& ending) {
+                             int64_t columns, int64_t groups, const int8_t* panels, const ByteEpilogue& epilogue) {
   const double work = double(products) * rows * columns * larger<int64_t>(groups * 4, 1);
   const int threads = threads_of(pool);
   const int64_t parts = work < kByteWork ? 1 : ceil_div(work > 32e6 * threads ? 4 * threads : threads, products);
@@ -368,7 +368,7 @@ void multiply_bytes_in_parts(ffi::ThreadPool& pool, int64_t products, const Make
     const int64_t row = part / column_parts * row_step, column = part % column_parts * column_step;
     multiply_bytes(source_of(product), groups, panels + product * column_panels * bytes_of_panel(groups), row,
                    smaller(rows, row + row_step), column, smaller(columns, column + column_step), product * columns,
-                   ending);
+                   epilogue);
   });
 }
 

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "ending.h"
+#include "epilogue.h"
 #include "parallel.h"
 
 namespace proa {
@@ -225,7 +225,7 @@ void window_tile(const Run* runs, int num_runs, const float* a, int64_t step, co
       }
 #pragma GCC unroll 16
       for (int r = 0; r < rows; r++) {
-        const Vector value = Arithmetic::spread(third[r / 3] + r % 3 * step);
+        const Vector value = Arithmetic::broadcast(third[r / 3] + r % 3 * step);
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; v++) sums[r][v] = Arithmetic::add(sums[r][v], value, column[v]);
       }
@@ -267,13 +267,13 @@ struct Results {
   int64_t image_step, steps[3];
   int64_t filters;             // of a group
   const float* bias = nullptr;
-  const Ending* ending = nullptr;  // of its residual only the place is used: it lies as the results do
+  const Epilogue* epilogue = nullptr;  // of its residual only the place is used: it lies as the results do
   uint16_t* rounded = nullptr;     // where whole sums go as bfloat16, in the same places; `data` then only holds parts of sums
 
   int64_t offset(int64_t image, int64_t plane, int64_t row, int64_t column) const {
     return image * image_step + plane * steps[0] + row * steps[1] + column * steps[2];
   }
-  bool is_plain() const { return bias == nullptr && ending == nullptr && rounded == nullptr; }
+  bool is_plain() const { return bias == nullptr && epilogue == nullptr && rounded == nullptr; }
 
   // Writes sums of `rows` positions and `count` filters, from `filter` of all groups on. The first of several is not added to
   // what is there, the last is the whole sum.
@@ -294,12 +294,12 @@ struct Results {
     };
     if (!last) return each([](Vector sum, int64_t, int, int) { return sum; });
     const auto add_bias = [&](Vector sum, int j, int some) { return bias ? sum + load_up_to(bias + filter + j, some) : sum; };
-    if (!ending) return each([&](Vector sum, int64_t, int j, int some) { return add_bias(sum, j, some); });
-    ending->with_activation([&](const auto& activate) {
+    if (!epilogue) return each([&](Vector sum, int64_t, int j, int some) { return add_bias(sum, j, some); });
+    epilogue->with_activation([&](const auto& activate) {
       each([&](Vector sum, int64_t offset, int j, int some) {
         sum = add_bias(sum, j, some);
-        if (ending->residual) sum += load_up_to(ending->residual + offset, some);
-        return activate(sum);
+        if (epilogue->residual) sum += load_up_to(epilogue->residual + offset, some);
+        return epilogue->scaled(activate(sum), filter + j, some);
       });
     });
   }

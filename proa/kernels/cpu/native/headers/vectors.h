@@ -73,7 +73,7 @@ inline void store_up_to(float* p, Vector v, int count) {
 
 // The arithmetic of floats, for tiles that may compute in another one (pairs.h).
 struct Singles {
-  static Vector spread(const float* value) { return all(*value); }
+  static Vector broadcast(const float* value) { return all(*value); }
   static Vector add(Vector sum, Vector value, Vector column) { return sum + value * column; }
 };
 

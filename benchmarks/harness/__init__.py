@@ -1,0 +1,1 @@
+"""What the commands share: environments of the peers, worker processes, measuring, judging, reporting."""

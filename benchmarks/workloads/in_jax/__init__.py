@@ -1,0 +1,1 @@
+"""Training steps written by hand in plain JAX."""

@@ -1,0 +1,1 @@
+"""What PyTorch does beside proa, where it is more than a class in the file of the workload."""

@@ -1,0 +1,1 @@
+"""Training loops of models, as each framework writes them."""

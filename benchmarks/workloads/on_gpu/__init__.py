@@ -1,0 +1,1 @@
+"""Work that is measured on a GPU only."""

@@ -1,0 +1,90 @@
+"""Steps that are started before the last one's tokens are read give the same answers, whatever ends them."""
+
+from typing import Any
+
+import pytest
+
+from proa.llm.engine import Engine, Options, Request, Sampling
+
+from .little import ByteTokenizer, greedy, little_model, prompts
+
+COUNT = 14
+SIZES: dict[str, Any] = {"rows": 4, "context": 96, "page_size": 8, "chunk": 16}
+
+
+@pytest.fixture(scope="module")
+def engine() -> Any:
+    with Engine(little_model(), ByteTokenizer(), Options(**SIZES, ahead=True)) as made:
+        yield made
+    made.pool.check([])
+
+
+@pytest.fixture(scope="module")
+def asked() -> list[list[int]]:
+    return prompts(8)
+
+
+@pytest.fixture(scope="module")
+def expected(asked: list[list[int]]) -> list[list[int]]:
+    return [greedy(little_model(), prompt, COUNT) for prompt in asked]
+
+
+def test_greedy_answers_are_those_of_the_training_code(engine: Engine, asked: Any, expected: Any) -> None:
+    lengths = [COUNT, 1, 2, 3, COUNT, 5, COUNT, 4]
+    streams = [
+        engine.submit(Request(prompt, Sampling(max_tokens=n, ignore_end=True)))
+        for prompt, n in zip(asked, lengths, strict=True)
+    ]
+    assert [stream.tokens() for stream in streams] == [e[:n] for e, n in zip(expected, lengths, strict=True)]
+
+
+def test_draws_and_penalties_are_those_of_steps_one_by_one(engine: Engine, asked: Any) -> None:
+    """Draws run ahead; penalties need the token before, so that steps beside them wait."""
+    how = [
+        Sampling(max_tokens=COUNT, temperature=1.0, top_k=9, seed=3, ignore_end=True),
+        Sampling(max_tokens=COUNT, temperature=0.7, top_p=0.8, seed=4, ignore_end=True, logprobs=2),
+        Sampling(max_tokens=5, temperature=1.0, seed=5, repetition_penalty=1.5, ignore_end=True),
+        Sampling(max_tokens=COUNT, ignore_end=True, logit_bias={7: 4.0}),
+    ]
+    with Engine(little_model(), ByteTokenizer(), Options(**SIZES, ahead=False)) as waiting:
+        for some in (how[:2], how):
+            found = [
+                [
+                    [(p.token, p.logprob) for p in stream]
+                    for stream in [e.submit(Request(q, s)) for q, s in zip(asked, some)]
+                ]
+                for e in (engine, waiting)
+            ]
+            assert [[t for t, _ in answer] for answer in found[0]] == [[t for t, _ in answer] for answer in found[1]]
+
+
+def test_an_answer_ends_at_its_stop_and_others_go_on(engine: Engine, asked: Any, expected: Any) -> None:
+    ends = [answer[n % 6] for n, answer in enumerate(expected)]
+    streams = [
+        engine.submit(Request(prompt, Sampling(max_tokens=COUNT, ignore_end=True, stop_tokens=(end,))))
+        for prompt, end in zip(asked, ends, strict=True)
+    ]
+    for stream, answer, end in zip(streams, expected, ends, strict=True):
+        assert stream.tokens() == answer[: answer.index(end) + 1]
+
+
+def test_pages_that_run_out_and_requests_that_are_dropped(asked: Any, expected: Any) -> None:
+    with Engine(little_model(), None, Options(**SIZES, pages=10, ahead=True)) as engine:
+        for _ in range(3):
+            streams = [engine.submit(Request(p, Sampling(max_tokens=COUNT, ignore_end=True))) for p in asked]
+            next(iter(streams[0]))
+            streams[0].cancel()
+            for number, stream in enumerate(streams):
+                if number != 0:
+                    assert stream.tokens() == expected[number]
+        assert engine.statistics()["preemptions"] > 0
+    engine.pool.check([])
+
+
+def test_prefixes_of_ended_answers_hold_what_was_computed(engine: Engine, asked: Any, expected: Any) -> None:
+    """What a started step writes behind an ended answer is in nobody's prefix."""
+    for prompt, answer in zip(asked, expected, strict=True):
+        first = engine.submit(Request(prompt, Sampling(max_tokens=9, ignore_end=True))).tokens()
+        assert first == answer[:9]
+        longer = engine.submit(Request([*prompt, *first], Sampling(max_tokens=5, ignore_end=True))).tokens()
+        assert longer == answer[9:14]
