@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from proa import distributed as dist
-from proa.distributed.launching import options, rounds, variables
+from proa.distributed.launching import options, rounds, variables, workers
 
 from .killing import WORKER, run
 from .support.processes import ROOT, environment
@@ -107,6 +107,33 @@ time.sleep(600)
     finish(job, tmp_path)
     assert job.returncode == 0
     assert [(tmp_path / f"saved.{rank}").read_text() for rank in range(2)] == [str(int(number))] * 2
+
+
+def test_who_is_on_its_way_out_is_not_asked_again(tmp_path: pathlib.Path) -> None:
+    # As in an interpreter that ends: its handlers are gone while it is not.
+    script = """
+import pathlib, signal, sys, time
+def leave(number, _):
+    signal.signal(number, signal.SIG_DFL)
+    pathlib.Path("leaving").touch()
+    time.sleep(0.5)
+    sys.exit(0)
+signal.signal(signal.SIGTERM, leave)
+pathlib.Path("ready").touch()
+time.sleep(600)
+"""
+    group = workers.Workers(str(tmp_path / "logs"))
+    try:
+        worker = group.start(
+            [sys.executable, "-c", f"import os; os.chdir({str(tmp_path)!r})\n{script}"], 0, 0, os.environ
+        )
+        wait_for(tmp_path / "ready")
+        group.signal(signal.SIGTERM)
+        wait_for(tmp_path / "leaving")
+    finally:
+        group.stop(30)
+        group.close()
+    assert worker.process.returncode == 0
 
 
 def test_who_does_not_leave_is_killed(tmp_path: pathlib.Path) -> None:
