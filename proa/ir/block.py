@@ -36,6 +36,15 @@ def blocks_in(attributes: Iterable[Any]) -> list[Block]:
     return [attribute for attribute in attributes if isinstance(attribute, Block)]
 
 
+def has_effect(call: Any) -> bool:
+    """Whether running a call (an instruction, a node of a draft) does more than make its results: it may raise, or its
+    operation says so (`effect`, `ordering`)."""
+    traits = call.operation.traits
+    if call.flagged or traits.effect or traits.ordering:
+        return True
+    return any(block.has_effect for block in blocks_in(call.attributes))
+
+
 class Block(SizedByOthers):
     """A Program inside a Program. Hashed by identity: a block is captured once and belongs to one instruction."""
 
@@ -72,11 +81,8 @@ class Block(SizedByOthers):
 
     @property
     def has_effect(self) -> bool:
-        """Whether running it does more than make its results (see `passes/nature.py`)."""
-        return any(
-            i.flagged or i.operation.traits.effect or any(block.has_effect for block in blocks_in(i.attributes))
-            for i in self.program.instructions
-        )
+        """Whether running it does more than make its results."""
+        return any(map(has_effect, self.program.instructions))
 
     @property
     def results(self) -> tuple[Aval, ...]:

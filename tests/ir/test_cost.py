@@ -13,10 +13,12 @@ import pytest
 
 import proa as paddle
 from proa.ir.report import STATISTICS
+from proa.ir.xla import started_jax
 
 
 @pytest.fixture(autouse=True)
 def by_cost() -> Iterator[None]:
+    started_jax()  # which the first program of a process would pay for
     before = paddle.get_flags("FLAGS_hot_threshold")
     paddle.set_flags({"FLAGS_hot_threshold": 0})
     yield
@@ -105,6 +107,8 @@ def test_what_the_cache_has_pays_sooner(tmp_path: pathlib.Path) -> None:
     script = """
 import numpy as np, proa as paddle
 from proa.ir.report import STATISTICS
+from proa.ir.xla import started_jax
+started_jax()
 x = paddle.to_tensor(np.ones((300, 300), np.float32) / 300)
 for number in range(1000):
     ((x @ x).tanh() @ x).numpy()
@@ -123,6 +127,62 @@ print(number)
     first, second = run(), run()
     assert 0 < second < first * 0.7
     assert first < 1000
+
+
+def test_the_first_programs_pay_for_starting_xla_together(tmp_path: pathlib.Path) -> None:
+    """In processes of their own: how many rounds until something is compiled, with XLA started, without, and with two paths."""
+    script = """
+import sys, numpy as np, proa as paddle
+from proa.ir.report import STATISTICS
+from proa.ir.xla import started_jax
+if sys.argv[1] == "started":
+    started_jax()
+x = paddle.to_tensor(np.ones((100, 1000), np.float32))
+for number in range(10_000):
+    (x * 2 + 1).tanh().numpy()
+    if sys.argv[1] == "two":
+        (x * 3 - 1).tanh().numpy()
+    if STATISTICS.compiles:
+        break
+print(number)
+"""
+    environment = {**os.environ, "PROA_CACHE_DIR": str(tmp_path), "PROA_HOT_THRESHOLD": "0"}
+
+    def rounds(kind: str) -> int:
+        command = [sys.executable, "-c", script, kind]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=True)
+        return int(done.stdout)
+
+    started, alone, two = rounds("started"), rounds("alone"), rounds("two")
+    assert started < two < alone < 10_000
+    assert two - started == pytest.approx((alone - started) / 2, abs=2)
+
+
+def test_what_nobody_needs_is_not_run_again() -> None:
+    x = paddle.to_tensor(np.arange(6.0, dtype=np.float32))
+
+    def work() -> tuple[int, np.ndarray]:
+        before = STATISTICS.cold_instructions
+        doubled = x * 2
+        ((doubled + 1).exp() * 5).sum()  # read by nobody
+        found = (doubled - 3).numpy()
+        return STATISTICS.cold_instructions - before, found
+
+    counted = []
+    for _ in range(3):
+        count, found = work()
+        counted.append(count)
+        np.testing.assert_array_equal(found, np.arange(6) * 2 - 3)
+    assert counted == [6, 2, 2]
+
+
+def test_what_is_not_needed_is_checked_all_the_same() -> None:
+    x, places = paddle.to_tensor(np.ones(4, np.float32)), paddle.to_tensor([8])
+    for _ in range(4):
+        doubled = x * 2
+        paddle.gather(x, places + 1)  # which is not known at the call
+        with pytest.raises(IndexError, match="allowed: -4 to 3"):
+            doubled.numpy()
 
 
 def test_a_gpu_has_prices_of_its_own() -> None:

@@ -6,8 +6,9 @@ So does a random one: it takes numbers from the generator, as the code itself wo
 
 from __future__ import annotations
 
+from ...ir.block import has_effect
 from .draft import Draft, Node, Value
-from .nature import has_effect, is_random
+from .nature import is_random
 from .registry import register_pass
 
 

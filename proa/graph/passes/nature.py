@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ir.block import blocks_in
+from ...ir.block import blocks_in, has_effect
 from ...ir.sizes.dimensions import has_symbols
 from ...ir.sizes.known import sizes_held
 from .draft import Draft, Node, Operand, Scalar, Value, is_unknown
@@ -13,14 +13,6 @@ from .draft import Draft, Node, Operand, Scalar, Value, is_unknown
 def is_random(node: Node) -> bool:
     """Whether each run draws new numbers for it."""
     return "seed" in node.operation.operand_names and "offset" in node.operation.operand_names
-
-
-def has_effect(node: Node) -> bool:
-    """Whether running it does more than make its results: it may raise, or says so (`effect`, `ordering`)."""
-    traits = node.operation.traits
-    if node.flagged or traits.effect or traits.ordering:
-        return True
-    return any(block.has_effect for block in blocks_in(node.attributes))
 
 
 def is_pure(node: Node) -> bool:

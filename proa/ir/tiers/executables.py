@@ -6,7 +6,9 @@ from typing import Any
 
 from ...core.place import CPU, Place
 from .. import meshes, report
+from ..block import has_effect
 from ..observing import RUNTIME
+from ..process import forking
 from ..recording.mode import ONCE, WHOLE, Mode
 from ..recording.segment import Segment
 from ..sizes import families
@@ -52,6 +54,14 @@ class Entry:
         if self._works is None:
             self._works = cost.works(self.program, place)
         return self._works
+
+    def leave_out_dead(self) -> None:
+        """What no result depends on is not run again, as it would not be in a compiled program; checks and effects stay."""
+        program = self.program
+        effects = [number for i in program.instructions if has_effect(i) for number in i.made]
+        needed = program.slice(program.outputs, effects)
+        if len(needed.instructions) < len(program.instructions):
+            self.program, self._works = needed, None
 
     @property
     def spent(self) -> float:
@@ -107,6 +117,8 @@ def find_executable(segment: Segment, entry: Entry) -> Any:
             shared = families.executable(member, entry.program, segment.inputs, segment.scalars, pays)
             if shared is not None or (changing and family.is_understood):
                 return shared
+    elif entry.count == 2 and segment.devices is None and not root.check_nan:
+        entry.leave_out_dead()
     # On many devices every operation would be compiled for itself, which takes longer than compiling them together.
     if segment.devices is None and not _pays(root, entry):
         return None
@@ -139,7 +151,9 @@ def _pays_together(root: TraceRoot, family: families.Family, entry: Entry) -> bo
         return True
     if Mode.threshold:
         return family.count >= Mode.threshold
-    return family.spent >= family.price if _has_tier0(root) else family.count >= _SEEN_OFTEN
+    if not _has_tier0(root):
+        return family.count >= _SEEN_OFTEN
+    return family.spent >= family.price and _pays_for_start(root.place, entry)
 
 
 def _pays(root: TraceRoot, entry: Entry) -> bool:
@@ -150,7 +164,24 @@ def _pays(root: TraceRoot, entry: Entry) -> bool:
         return entry.count > 0
     if Mode.threshold:
         return entry.count >= Mode.threshold
-    return entry.pays(root.place) if _has_tier0(root) else entry.count >= _SEEN_OFTEN
+    if not _has_tier0(root):
+        return entry.count >= _SEEN_OFTEN
+    return entry.pays(root.place) and _pays_for_start(root.place, entry)
+
+
+class _Start:
+    """What paths that are worth compiling have lost because XLA was not started yet."""
+
+    lost = 0.0
+
+
+def _pays_for_start(place: Place, entry: Entry) -> bool:
+    """Whether a path that is worth compiling is worth starting XLA for, too: all such paths pay for that together. Processes
+    that work together have started it before."""
+    if forking.State.started:
+        return True
+    _Start.lost += cost.saving(entry.works(place), place)
+    return _Start.lost >= cost.prices_on(place).starting
 
 
 def _has_tier0(root: TraceRoot) -> bool:
