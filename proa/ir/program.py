@@ -245,6 +245,14 @@ class Program:
         sliced.num_values = self.num_values
         return sliced
 
+    def dependents(self, index: int) -> set[int]:
+        """The results of the instruction that makes a value, and all values that depend on them."""
+        found: set[int] = set()
+        for instruction in self.instructions:
+            if index in instruction.made or not found.isdisjoint(instruction.used):
+                found.update(instruction.made)
+        return found
+
     def __str__(self) -> str:
         header = ", ".join(f"in{i}: {type_text(aval)}" for i, aval in enumerate(self.inputs))
         body = "\n".join(f"  {instruction!r}" for instruction in self.instructions)

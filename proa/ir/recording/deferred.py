@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...core.errors import locate
+from ..program import Program
 from ..tiers.lowering import flagged_instructions
 from ..watch import nan_error
 from .segment import Failure, Segment
@@ -17,11 +18,15 @@ if TYPE_CHECKING:
     from ..tiers.executables import Entry
 
 
-def spread_failure(live: list[tuple[Any, int]], error: Exception) -> None:
-    """Has every later use of these tensors raise the error that has cost their values."""
-    failure = Failure(error)
-    for tensor, _ in live:
-        tensor._value = failure
+def spread_failure(
+    live: list[tuple[Any, int]], program: Program, index: int, error: Exception
+) -> list[tuple[Any, int]]:
+    """Has every later use of the tensors that depend on a failed instruction raise its error; gives the other tensors."""
+    lost, failure = program.dependents(index), Failure(error)
+    for tensor, number in live:
+        if number in lost:
+            tensor._value = failure
+    return [(tensor, number) for tensor, number in live if number not in lost]
 
 
 class Unchecked:
@@ -45,11 +50,16 @@ class Unchecked:
         good = np.concatenate([np.asarray(f) for f in self.flags])
         if good.all():
             return
-        instruction = flagged_instructions(self.program, self.check_nan)[int(np.argmin(good))]
-        error = instruction.value_error() if instruction.flagged else nan_error(instruction)
-        locate(error, self.locations.get(instruction.index))
-        spread_failure([(tensor, i) for reference, i in self.tensors if (tensor := reference()) is not None], error)
-        raise error
+        live = [(tensor, i) for reference, i in self.tensors if (tensor := reference()) is not None]
+        flagged = flagged_instructions(self.program, self.check_nan)
+        errors: list[Exception] = []
+        for number in np.flatnonzero(~good).tolist():
+            instruction = flagged[number]
+            error = instruction.value_error() if instruction.flagged else nan_error(instruction)
+            locate(error, self.locations.get(instruction.index))
+            live = spread_failure(live, self.program, instruction.index, error)
+            errors.append(error)
+        raise errors[0]
 
 
 def verify_values() -> None:

@@ -197,13 +197,27 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
     try:
         values = _run_tier0(segment, entry.program, segment.inputs, segment.scalars)
     except Problem as problem:
-        locate(problem.error, segment.locations.get(problem.index))
-        spread_failure(live, problem.error)
+        _deliver_unharmed(segment, live, entry.program, problem)
         segment.done = True
         raise problem.error from problem.error.__cause__
     _deliver(segment, live, values)
     if entry.count <= _RUNS_TO_LEARN_FROM and not segment.devices:
         _note_run(segment.node, {index: values[index] for index in outputs})
+
+
+def _deliver_unharmed(segment: Segment, live: list[tuple[Any, int]], program: Any, problem: Problem) -> None:
+    """After an instruction has failed: what depends on it is lost, everything else gets its value."""
+    locate(problem.error, segment.locations.get(problem.index))
+    live = spread_failure(live, program, problem.index, problem.error)
+    if not live:
+        return
+    needed = program.slice(tuple(dict.fromkeys([index for _, index in live])))
+    try:
+        values = _run_tier0(segment, needed, segment.inputs, segment.scalars)
+    except Problem as another:
+        _deliver_unharmed(segment, live, needed, another)
+    else:
+        _deliver(segment, live, values)
 
 
 def _note_run(end: TraceNode, values: dict[int, Any]) -> None:
