@@ -1,28 +1,28 @@
 """Calls of many sizes share few executables: inputs are padded to the size of a bucket, results are cut.
 
 Which axes may be padded, and what that needs, is decided by analysis (`ir/padding`); results are those of the program
-without padding. At most `max_programs` executables are made. When a size fits none of them any more, a warning says so,
-with the reasons, and such calls run operation by operation.
+without padding (`ir/sizes/bucketed.py`). At most `max_programs` executables are made. When a size fits none of them any
+more, a warning says so, with the reasons, and such calls run operation by operation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.errors import locate, warn
 from ..core.expressions import Symbol
 from ..core.locks import new_lock
-from ..core.place import CPU
-from ..core.symbols import SymbolicSize
 from ..eager.tensor import Tensor, wrap
 from ..graph import Graph
 from ..graph.cold import run_op_by_op
 from ..graph.optimised import on_device
-from ..ir.padding import padded_program, plan_padding
-from ..ir.sizes.bucketed import padded
+from ..ir.padding import plan_padding
+from ..ir.program import Program
+from ..ir.sizes.bucketed import Bucket, Fitted, PaddingPlan
 from ..ir.tiers.lowering import CompiledProgram
 from ..ir.watch import flags_of
 
@@ -31,19 +31,39 @@ from ..ir.watch import flags_of
 _LEAST_USE, _LEAST_USE_LATER = 0.6, 0.4
 _STEP = 1.25
 _MULTIPLE = 8
+_MOST_CALLS = 4096
+
+Sizes = dict[Symbol, int]
+Locations = dict[int, Any]
 
 
-class Bucket:
-    """An executable for inputs up to some sizes."""
+class Executable:
+    """One that was made, for a bucket of sizes or for the very sizes of some inputs."""
 
-    __slots__ = ("compiled", "locations", "program", "runs", "sizes")
-
-    def __init__(self, sizes: tuple[int, ...], program: Any, compiled: Any, locations: dict[int, Any]) -> None:
-        self.sizes = sizes
+    def __init__(self, program: Program, compiled: Any, locations: Locations, bucket: Bucket | None = None) -> None:
         self.program = program
         self.compiled = compiled
         self.locations = locations  # the user's lines, by instruction of this program
+        self.bucket = bucket
         self.runs = 0
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How far the bucket reaches; empty where nothing is padded."""
+        return tuple(self.bucket.sizes.values()) if self.bucket is not None else ()
+
+    def __str__(self) -> str:
+        return " x ".join(map(str, self.sizes)) or "exact"
+
+
+class _Call(NamedTuple):
+    """What a call with inputs of some sizes needs: decided once, and again when there are more executables."""
+
+    executable: Executable
+    run: Callable[[list[Any], list[Any]], Any]
+    scalars: list[Any]
+    held: list[Any]  # values from outside that follow from sizes; None: what the tensor holds
+    among: int  # how many executables there were
 
 
 class Buckets:
@@ -53,17 +73,11 @@ class Buckets:
         self.graph = graph
         self.max_programs = max_programs
         self.plan = plan_padding(graph.program, [given.aval for given in graph.inputs])
-        self.order = self.plan.sizes
-        # For each input, which of its axes have which padded size.
-        self._axes = [[self._class_of(size) for size in given.aval.shape] for given in graph.inputs]
-        self.buckets: dict[Any, Bucket] = {}
-        self._sizes: dict[Any, tuple[list[Any], list[Any]]] = {}
+        self._padding = PaddingPlan(graph.program, self.plan)
+        self.buckets: dict[Any, Executable] = {}
+        self._calls: dict[Any, _Call] = {}
         self._warned = not warns
         self._lock = new_lock()
-
-    def _class_of(self, size: int) -> Symbol | None:
-        symbol = size.expression.symbol if isinstance(size, SymbolicSize) else None
-        return None if symbol is None else self.plan.classes.get(symbol)
 
     @property
     def num_programs(self) -> int:
@@ -71,150 +85,92 @@ class Buckets:
 
     def __call__(self, *tensors: Tensor) -> Any:
         self.graph.check_inputs(tensors)
-        real = self._real_sizes(tensors)
-        bucket = self._bucket_for(real, tensors)
-        scalars, held = self._outside(tensors)
-        if bucket is None:
+        key = tuple([tensor._aval for tensor in tensors])
+        call = self._calls.get(key)
+        if call is None or call.among != len(self.buckets):
+            call = self._decide(key, tensors)
+        if call is None:
             return run_op_by_op(self.graph, tensors)
-        values = [self._padded(i, t, bucket.sizes) for i, t in enumerate(tensors)]
-        sizes = [np.asarray(real[n], np.int32) for n in self.order] if bucket.sizes else []
-        results = bucket.compiled([*values, *held, *sizes], self.graph.fresh_scalars(scalars))
-        bucket.runs += 1
-        if bucket.compiled.num_flags:
-            self._verify(bucket, results[-1])
-        return self.graph.deliver([wrap(v) for v in self._cut(results, real, bucket, tensors)])
+        values = [tensor._data() for tensor in tensors] + self._outside(call.held)
+        results = call.run(values, self.graph.fresh_scalars(call.scalars))
+        executable = call.executable
+        executable.runs += 1
+        if executable.compiled.num_flags:
+            self._verify(executable, results[-1])
+        return self.graph.deliver([wrap(value) for value in results[: len(self.graph.program.outputs)]])
 
-    # ---- sizes and buckets -----------------------------------------------------------------------------------------
+    def _decide(self, key: Any, tensors: Sequence[Tensor]) -> _Call | None:
+        """How inputs of these sizes run; None where the budget does not reach for them."""
+        program, scalars, values = self.graph.specialised(tensors)
+        held = [None if v is t._value else v for v, t in zip(values, self.graph.captured, strict=True)]
+        inputs = [tensor._data() for tensor in tensors] + self._outside(held)
+        found = self._padding.sizes_of(self.graph.sizes(tensors)) if self.plan.sizes else None
+        if found is None:
+            executable = self._make(key, lambda: self._exact(program, inputs, scalars))
+        else:
+            executable = self._bucket_for(*found, inputs, scalars)
+        if executable is None:
+            self._warn(tensors)
+            return None
+        bucket = executable.bucket
+        run = executable.compiled if bucket is None or found is None else Fitted(bucket, found[0], program)
+        if len(self._calls) >= _MOST_CALLS:
+            self._calls.clear()
+        call = self._calls[key] = _Call(executable, run, scalars, held, len(self.buckets))
+        return call
 
-    def _real_sizes(self, tensors: Sequence[Tensor]) -> dict[Symbol, int]:
-        """The sizes that may be padded; empty where two inputs do not agree on one."""
-        found: dict[Symbol, int] = {}
-        for axes, tensor in zip(self._axes, tensors, strict=True):
-            for symbol, size in zip(axes, tensor._aval.shape, strict=True):
-                if symbol is not None and found.setdefault(symbol, size) != size:
-                    return {}
-        return found if found and self._holds_for(tuple(found[symbol] for symbol in self.order), tensors) else {}
+    def _outside(self, held: list[Any]) -> list[Any]:
+        return [on_device(t) if value is None else value for t, value in zip(self.graph.captured, held, strict=True)]
 
-    def _holds_for(self, sizes: Sequence[int], tensors: Sequence[Tensor]) -> bool:
-        """Whether data, or a bucket, may have these sizes."""
-        padded = dict(zip(self.order, sizes, strict=True))
-        classes = {symbol: padded[first] for symbol, first in self.plan.classes.items()}
-        return self.plan.holds_for({**self._unpadded(tensors), **classes})
+    # ---- buckets ---------------------------------------------------------------------------------------------------
 
-    def _unpadded(self, tensors: Sequence[Tensor]) -> dict[Symbol, int]:
-        """Unknown sizes that are not padded."""
-        return {
-            wanted.expression.symbol: size  # type: ignore[misc]
-            for given, axes, tensor in zip(self.graph.inputs, self._axes, tensors, strict=True)
-            for wanted, symbol, size in zip(given.aval.shape, axes, tensor._aval.shape, strict=True)
-            if isinstance(wanted, SymbolicSize) and symbol is None
-        }
-
-    def _bucket_for(self, real: dict[Symbol, int], tensors: Sequence[Tensor]) -> Bucket | None:
-        others = tuple(self._unpadded(tensors).values())
-        if not real:
-            key: Any = tuple(tensor._aval for tensor in tensors)
-            found = self.buckets.get(key)
-            return found or self._make(key, (), tensors)
-        wanted = tuple(real[symbol] for symbol in self.order)
-        fitting = [
-            (_volume(bucket.sizes), bucket)
-            for key, bucket in list(self.buckets.items())  # another thread may be adding one
-            if key[0] == "padded"
-            and key[1] == others
-            and all(a >= b for a, b in zip(bucket.sizes, wanted, strict=True))
+    def _bucket_for(self, real: Sizes, exact: Sizes, inputs: list[Any], scalars: list[Any]) -> Executable | None:
+        fitting = [  # of a copy, as another thread may be adding one
+            (executable.bucket.volume, executable)
+            for executable in list(self.buckets.values())
+            if executable.bucket is not None and executable.bucket.holds(real, exact)
         ]
-        best = min(fitting, key=lambda pair: pair[0])[1] if fitting else None
+        volume, best = min(fitting, key=lambda pair: pair[0], default=(0, None))
         if best is not None:
             last = len(self.buckets) >= self.max_programs - 1
             least = _LEAST_USE if 2 * len(self.buckets) < self.max_programs else _LEAST_USE_LATER
-            if last or _volume(wanted) >= least * _volume(best.sizes):
+            if last or math.prod(real.values()) >= least * volume:
                 return best
-        made = tuple(_rounded(size) for size in wanted)
-        if best is None and len(self.buckets) == self.max_programs - 1:
-            made = tuple(_rounded(2 * size) for size in wanted)  # the last one: with room to grow
-        if not self._holds_for(made, tensors):
-            made = wanted  # a table or the like is no longer than that
-        return self._make(("padded", others, made), made, tensors, best)
+        # The last one has room to grow.
+        spare = 2 if best is None and len(self.buckets) == self.max_programs - 1 else 1
+        sizes = {symbol: _rounded(spare * size) for symbol, size in real.items()}
+        if not self.plan.holds_for(self._padding.all_sizes(sizes, exact)):
+            sizes = real  # a table or the like is no longer than that
+        key = (*sizes.values(), *exact.values())
+        return self._make(key, lambda: self._padded(sizes, exact, real, inputs, scalars), best)
 
-    def _make(
-        self, key: Any, sizes: tuple[int, ...], tensors: Sequence[Tensor], larger: Bucket | None = None
-    ) -> Bucket | None:
-        """A new bucket; the larger one that fits as well, where another thread has just spent the budget."""
+    def _make(self, key: Any, make: Callable[[], Executable], larger: Executable | None = None) -> Executable | None:
+        """A new executable; the larger one that fits as well, where another thread has just spent the budget."""
         with self._lock:
             found = self.buckets.get(key)
-            if found is not None:
-                return found
-            if len(self.buckets) >= self.max_programs:
-                if larger is not None:
-                    return larger
-                self._warn(tensors)
-                return None
-            scalars, held = self._outside(tensors)
-            graph, locations = self.graph, self.graph.locations
-            if not sizes:
-                program, _, _ = graph.specialised(tensors)
-                values = [t._data() for t in tensors]
-                lengths: list[Any] = []
-            else:
-                values = [self._padded(i, t, sizes) for i, t in enumerate(tensors)]
-                avals = [t._aval.with_shape(tuple(v.shape)) for t, v in zip(tensors, values, strict=True)]
-                avals += [t._aval for t in graph.captured]
-                origins: dict[int, int] = {}
-                program = padded_program(graph.program, self.plan, avals, origins)
-                locations = {n: graph.locations[old] for n, old in origins.items() if old in graph.locations}
-                lengths = [np.asarray(n, np.int32) for n in sizes]
-            compiled = CompiledProgram(program, [*values, *held, *lengths], scalars, graph.place, (), False)
-            made = self.buckets[key] = Bucket(sizes, program, compiled, locations)
-            return made
+            if found is None and len(self.buckets) < self.max_programs:
+                found = self.buckets[key] = make()
+            return found or larger
 
-    def _outside(self, tensors: Sequence[Tensor]) -> tuple[list[Any], list[Any]]:
-        """Scalars and values from outside; those computed from sizes follow the real ones."""
-        key = tuple(tensor._aval for tensor in tensors)
-        found = self._sizes.get(key)
-        if found is None:
-            _, scalars, held = self.graph.specialised(tensors)
-            replaced = [
-                None if value is tensor._value else value
-                for value, tensor in zip(held, self.graph.captured, strict=True)
-            ]
-            if len(self._sizes) > 4096:
-                self._sizes.clear()
-            found = self._sizes[key] = (scalars, replaced)
-        scalars, replaced = found
-        return scalars, [on_device(t) if r is None else r for t, r in zip(self.graph.captured, replaced, strict=True)]
+    def _exact(self, program: Program, inputs: list[Any], scalars: list[Any]) -> Executable:
+        compiled = CompiledProgram(program, inputs, scalars, self.graph.place, (), False)
+        return Executable(program, compiled, self.graph.locations)
 
-    # ---- padding and cutting ---------------------------------------------------------------------------------------
-
-    def _padded(self, position: int, tensor: Tensor, sizes: tuple[int, ...]) -> Any:
-        """The value of an input, with zeros up to the sizes of a bucket."""
-        value = tensor._data()
-        target = dict(zip(self.order, sizes, strict=False))
-        shape = tuple(
-            size if symbol is None else target.get(symbol, size)
-            for symbol, size in zip(self._axes[position], tensor._aval.shape, strict=True)
-        )
-        return padded(value, shape, self.graph.place)
-
-    def _cut(
-        self, results: Sequence[Any], real: dict[Symbol, int], bucket: Bucket, tensors: Sequence[Tensor]
-    ) -> list[Any]:
-        results = results[: len(self.graph.program.outputs)]
-        if not bucket.sizes:
-            return list(results)
-        sizes = {**self._unpadded(tensors), **real}
-        is_cpu = self.graph.place is CPU
-        return [
-            self.plan.real_part(number, np.asarray(value) if is_cpu else value, sizes)
-            for number, value in enumerate(results)
-        ]
+    def _padded(self, sizes: Sizes, exact: Sizes, real: Sizes, inputs: list[Any], scalars: list[Any]) -> Executable:
+        bucket = Bucket(self._padding, sizes, exact, self.graph.place)
+        bucket.make(real, inputs, scalars)
+        assert bucket.program is not None
+        lines = self.graph.locations
+        locations = {number: lines[old] for number, old in bucket.origins.items() if old in lines}
+        return Executable(bucket.program, bucket.compiled, locations, bucket)
 
     # ---- the rest --------------------------------------------------------------------------------------------------
 
-    def _verify(self, bucket: Bucket, flags: Any) -> None:
+    def _verify(self, executable: Executable, flags: Any) -> None:
         good = np.asarray(flags)
         if not good.all():
-            instruction, location = flags_of(bucket.program, False, bucket.locations)[int(np.argmin(good))]
+            flagged = flags_of(executable.program, False, executable.locations)
+            instruction, location = flagged[int(np.argmin(good))]
             raise locate(instruction.value_error(), location)
 
     def _warn(self, tensors: Sequence[Tensor]) -> None:
@@ -224,29 +180,20 @@ class Buckets:
         reasons = "; ".join(self.plan.reasons) or "the sizes are larger than all those before"
         warn(
             f"(to_static) {self.graph.name}: the budget of {self.max_programs} compiled programs is spent (buckets: "
-            f"{self.described()}), and inputs {', '.join(str(t._aval) for t in tensors)} fit none of them; such calls run "
-            f"operation by operation. Why not padded: {reasons}. A larger max_programs, or fixed sizes, would help.",
+            f"{', '.join(map(str, self.buckets.values())) or 'none'}), and inputs "
+            f"{', '.join(str(t._aval) for t in tensors)} fit none of them; such calls run operation by operation. Why not "
+            f"padded: {reasons}. A larger max_programs, or fixed sizes, would help.",
             RuntimeWarning,
-        )
-
-    def described(self) -> str:
-        return (
-            ", ".join("exact" if not b.sizes else " x ".join(map(str, b.sizes)) for b in self.buckets.values())
-            or "none"
         )
 
     def explain(self) -> str:
         """The buckets, how often each ran, and why sizes are not padded."""
         lines = [f"{len(self.buckets)} of at most {self.max_programs} executables"]
-        for bucket in self.buckets.values():
-            shown = "up to " + " x ".join(map(str, bucket.sizes)) if bucket.sizes else "exact sizes"
-            lines.append(f"  {shown}: {bucket.runs} run(s), compiled in {bucket.compiled.seconds:.2f} s")
+        for executable in self.buckets.values():
+            shown = f"up to {executable}" if executable.bucket is not None else "exact sizes"
+            lines.append(f"  {shown}: {executable.runs} run(s), compiled in {executable.compiled.seconds:.2f} s")
         lines += [f"  not padded: {reason}" for reason in self.plan.reasons]
         return "\n".join(lines)
-
-
-def _volume(sizes: Sequence[int]) -> float:
-    return float(np.prod(np.array(sizes, np.float64)))
 
 
 def _rounded(size: int) -> int:
@@ -257,4 +204,4 @@ def _rounded(size: int) -> int:
     return bucket
 
 
-__all__ = ["Bucket", "Buckets"]
+__all__ = ["Buckets", "Executable"]

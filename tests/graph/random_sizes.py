@@ -25,6 +25,7 @@ import numpy as np
 
 import proa as paddle
 from proa.graph import graph
+from proa.ir.sizes import bucketed
 from proa.ir.sizes.dimensions import UnknownSize
 from proa.ir.tiers.interpreter import run_on_numpy
 from proa.ir.tiers.lowering import CompiledProgram
@@ -333,11 +334,13 @@ class _Interpreted:
 
 def run(count: int, first: int, python: str | None, progress: bool = False, compiled: bool = False) -> Report:
     if not compiled:
-        graph.CompiledProgram = bucketing.CompiledProgram = _Interpreted  # type: ignore[assignment,misc]
+        for module in (graph, bucketing, bucketed):
+            module.CompiledProgram = _Interpreted  # type: ignore[attr-defined]
     try:
         return _run(count, first, python, progress)
     finally:
-        graph.CompiledProgram = bucketing.CompiledProgram = CompiledProgram  # type: ignore[misc]
+        for module in (graph, bucketing, bucketed):
+            module.CompiledProgram = CompiledProgram  # type: ignore[attr-defined]
 
 
 def _run(count: int, first: int, python: str | None, progress: bool) -> Report:

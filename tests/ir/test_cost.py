@@ -130,7 +130,7 @@ print(number)
 
 
 def test_the_first_programs_pay_for_starting_xla_together(tmp_path: pathlib.Path) -> None:
-    """In processes of their own: how many rounds until something is compiled, with XLA started, without, and with two paths."""
+    """In processes of their own: rounds until something is compiled, with XLA started, without, and with two paths."""
     script = """
 import sys, numpy as np, proa as paddle
 from proa.ir.report import STATISTICS

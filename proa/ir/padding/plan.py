@@ -9,7 +9,7 @@ from typing import Any
 from ...core.expressions import Expression, Symbol
 from ...core.symbols import evaluate
 from ..program import Instruction
-from .axes import Axes, Axis, Extent, padded
+from .axes import Axes, Axis, Extent
 
 Sizes = Mapping[Symbol, int]
 
@@ -65,14 +65,6 @@ class Plan:
     def input_factors(self, number: int, sizes: Sizes) -> tuple[int, ...]:
         """The same with every factor of an axis as an axis of its own, where surplus is at the end of each."""
         return tuple([_factor(factor, sizes) for axis in self.inputs[number] for factor in axis])
-
-    def real_part(self, number: int, value: Any, real: Sizes) -> Any:
-        """A result of the padded program without its surplus, which is at the end of each axis; arrays of NumPy and of JAX
-        alike."""
-        axes = self.outputs[number]
-        if not any(map(padded, axes)):
-            return value
-        return value[tuple([slice(0, _length(axis, real)) for axis in axes])]
 
 
 def _factor(factor: Any, sizes: Sizes) -> int:

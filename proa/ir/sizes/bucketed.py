@@ -1,4 +1,8 @@
-"""Running a path in a bucket of its family: inputs are filled up, one executable runs, results are cut."""
+"""Running a Program in a bucket of sizes: inputs are filled up, one executable runs, results are cut.
+
+Paths of a family (families.py) and captured graphs with unknown sizes (`jit/bucketing.py`) run so; they differ in when a
+bucket is made, and of which sizes.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +15,13 @@ import numpy as np
 from ...core.expressions import Symbol
 from ...core.place import CPU, Place
 from ..padding import padded_program
-from ..padding.axes import Refused
 from ..padding.axes import padded as padded_axis
 from ..padding.plan import Plan
 from ..program import Program
 from ..tiers import cost, cupy_tier
-from ..tiers.lowering import CompiledProgram, flagged_instructions
+from ..tiers.lowering import CompiledProgram
 from ..xla import started_jax
 from .dimensions import Known, specialise, symbols_in
-from .generalising import General
 
 _SIZE = np.dtype(np.int32)
 # Bytes up to which an array on an accelerator is filled up by way of the host: compiling that for a shape costs more.
@@ -27,16 +29,17 @@ _BY_WAY_OF_THE_HOST = 1 << 20
 
 
 class PaddingPlan:
-    """A plan for a General: which of its symbols are padded, where they are in inputs and results."""
+    """A plan for a Program with symbols: which of them are padded, where they are in inputs and results."""
 
-    def __init__(self, general: General, plan: Plan) -> None:
-        self.general = general
+    def __init__(self, program: Program, plan: Plan) -> None:
+        self.program = program
         self.plan = plan
         self.order = plan.sizes
         # The inputs and results that have a size that is padded.
-        self.filled = [n for n, aval in enumerate(general.program.inputs) if symbols_in(aval).keys() & plan.classes]
+        self.filled = [n for n, aval in enumerate(program.inputs) if symbols_in(aval).keys() & plan.classes]
         self.cut = [n for n, axes in enumerate(plan.outputs) if any(map(padded_axis, axes))]
-        self.others = [symbol for symbol in general.symbols if symbol not in plan.classes]
+        symbols = dict.fromkeys(symbol for aval in program.inputs for symbol in symbols_in(aval))
+        self.others = [symbol for symbol in symbols if symbol not in plan.classes]
 
     def sizes_of(self, known: Known) -> tuple[dict[Symbol, int], dict[Symbol, int]] | None:
         """The sizes that are padded, and those that are not; None where the plan does not hold for them."""
@@ -62,14 +65,13 @@ class Bucket:
         self.shapes = {position: plan.plan.input_shape(position, everything) for position in plan.filled}
         self.factors = {position: plan.plan.input_factors(position, everything) for position in plan.filled}
         self.place = place
-        fitted, _ = specialise(
-            plan.general.program, [Known(everything).resolve(a) for a in plan.general.program.inputs]
-        )
+        fitted, _ = specialise(plan.program, [Known(everything).resolve(aval) for aval in plan.program.inputs])
         self.hot = cost.works(fitted, place)[1]  # what a run costs
         self.wasted = 0.0  # work that went into padding
         self.compiled: Any = None
         self.donated: tuple[int, ...] = ()
         self.program: Program | None = None
+        self.origins: dict[int, int] = {}  # of its instructions: which of the plan's each comes from
         self._record: Any = None
 
     def __str__(self) -> str:
@@ -78,18 +80,16 @@ class Bucket:
     def holds(self, real: dict[Symbol, int], exact: dict[Symbol, int]) -> bool:
         return self.exact == exact and all(self.sizes[symbol] >= size for symbol, size in real.items())
 
-    def make(
-        self, program: Program, real: dict[Symbol, int], inputs: list[Any], scalars: list[Any], donated: Sequence[int]
-    ) -> None:
-        """Compiles it, for what `program` does at its real sizes; inputs that are filled up are never donated."""
-        general, plan = self.plan.general.program, self.plan.plan
+    def make(self, real: dict[Symbol, int], inputs: list[Any], scalars: list[Any], donated: Sequence[int] = ()) -> None:
+        """Compiles it, with the inputs of a run at real sizes; those that are filled up are never donated."""
+        program = self.plan.program
         sizes = Known(self.plan.all_sizes(self.sizes, self.exact))
-        written = padded_program(general, plan, [sizes.resolve(aval) for aval in general.inputs])
+        written = padded_program(
+            program, self.plan.plan, [sizes.resolve(aval) for aval in program.inputs], self.origins
+        )
         self.donated = tuple([position for position in donated if position not in self.shapes])
         filled = self.filled_up(inputs, self.real_factors(real))
         values = [*filled, *[np.asarray(self.sizes[symbol], _SIZE) for symbol in self.plan.order]]
-        if len(flagged_instructions(written, False)) != len(flagged_instructions(program, False)):
-            raise Refused("checks of the padded program are not those of the exact one")
         self.compiled = CompiledProgram(written, values, scalars, self.place, self.donated, False)
         self.program = written
 
@@ -118,7 +118,7 @@ class BucketRecord:
 
     def __init__(self, bucket: Bucket) -> None:
         self.bucket = bucket
-        self.program = bucket.program or bucket.plan.general.program
+        self.program = bucket.program or bucket.plan.program
         self.count = 0
 
     @property
@@ -158,12 +158,6 @@ class Fitted:
         for position, shape in self.shapes:
             results[position] = cut(results[position], shape, self.bucket.place)
         return results
-
-
-def padded(value: Any, shape: tuple[int, ...], place: Place) -> Any:
-    """An array with zeros up to a shape."""
-    real = tuple(value.shape)
-    return value if real == shape else _filled(value, real, shape, shape, place)
 
 
 def _filled(value: Any, real: tuple[int, ...], longer: tuple[int, ...], shape: tuple[int, ...], place: Place) -> Any:

@@ -24,8 +24,10 @@ from ...core.expressions import Symbol
 from ...core.locks import new_reentrant_lock
 from .. import report
 from ..padding import plan_padding
+from ..padding.axes import Refused
 from ..program import Program
 from ..tiers import cost, cupy_tier, kept
+from ..tiers.lowering import flagged_instructions
 from ..transforms.donation import donatable
 from .bucketed import Bucket, Fitted, PaddingPlan
 from .dimensions import Known
@@ -117,7 +119,7 @@ class Family:
                 general, plan = apart, other
         self.reasons = list(plan.reasons)
         if plan.sizes:
-            self.general, self.plan = general, PaddingPlan(general, plan)
+            self.general, self.plan = general, PaddingPlan(general.program, plan)
             self.examples = []
             _UNDERSTOOD.setdefault(self.rough, []).append(self)
         else:
@@ -321,7 +323,9 @@ def _compile(member: Member, bucket: Bucket, program: Program, inputs: list[Any]
     if cupy_tier.READING:
         cupy_tier.settle()  # what CuPy still reads would not be donated
     try:
-        bucket.make(program, real, inputs, scalars, donatable(inputs))
+        bucket.make(real, inputs, scalars, donatable(inputs))
+        if len(flagged_instructions(bucket.program, False)) != len(flagged_instructions(program, False)):
+            raise Refused("checks of the padded program are not those of the exact one")
     except Exception as error:
         family.reasons.append(f"{type(error).__name__}: {error}")
         family.general, family.attempts = None, _MOST_ATTEMPTS

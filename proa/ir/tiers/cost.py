@@ -31,7 +31,8 @@ class Prices(NamedTuple):
     saved_of_multiplications: float
     # Tier 1: starting a program, whatever it does, which is more than a few small calls (a GPU works meanwhile).
     launch: float
-    # XLA: itself, once in a process; any program, an instruction of it, one that contracts (its kernels are many instructions to XLA).
+    # XLA: starting it, once in a process; any program, an instruction of it, one that contracts (its kernels are many
+    # instructions to XLA).
     starting: float
     compilation: float
     instruction: float
