@@ -219,3 +219,33 @@ def test_a_bucket_is_no_longer_than_a_table_beside_it() -> None:
     run = buckets_of(static)
     assert run.plan.reasons == []
     assert all(bucket.sizes and bucket.sizes[0] <= 12 for bucket in run.buckets.values())
+
+
+def test_a_result_that_is_given_twice_is_cut_twice() -> None:
+    static = paddle.jit.to_static(lambda x: (y := x * 2, y), input_spec=[InputSpec([None])], full_graph=True)
+    with paddle.no_grad():
+        for size in (7, 5):
+            assert [one.tolist() for one in static(paddle.ones([size]))] == [[2.0] * size] * 2
+
+
+MOVES = {
+    "roll": lambda x, y: paddle.roll(y, -(-x.shape[1] * x.shape[1] // 4), 0),
+    "pad": lambda x, y: F.pad(y, [0, 0, 0, x.shape[1] // 2], value=7.0, pad_from_left_axis=False),
+    "difference": lambda x, y: paddle.diff(y, n=1, axis=0) * (x.shape[1] // 2),
+    "top": lambda x, y: paddle.topk(y, x.shape[1] - 1, axis=0)[0],
+    "repeat": lambda x, y: paddle.tile(y, [1, x.shape[1] // 2]),
+}
+
+
+@pytest.mark.parametrize("name", MOVES)
+def test_what_an_input_that_is_not_padded_says_about_another_that_is(name: str) -> None:
+    """Numbers that follow from a size of the first input, in an operation along the padded axis of the second."""
+    function = MOVES[name]
+    static = paddle.jit.to_static(function, input_spec=[InputSpec([3, None]), InputSpec([None, 2])], full_graph=True)
+    rng = np.random.default_rng(2)
+    with paddle.no_grad():
+        for width, length in ((4, 7), (6, 7), (5, 6), (3, 7)):
+            x, y = paddle.ones([3, width]), paddle.to_tensor(rng.standard_normal((length, 2)).astype("float32"))
+            with paddle.jit.eager_mode("immediate"):
+                expected = function(x, y)
+            np.testing.assert_allclose(static(x, y).numpy(), expected.numpy(), rtol=1e-6)

@@ -15,7 +15,7 @@ from ...core.expressions import Call, Expression, Symbol, as_expression
 from ...core.symbols import evaluate
 from ..editing import Editor
 from ..program import Instruction, Program
-from ..sizes.dimensions import Known, specialise
+from ..sizes.dimensions import Known, specialise, symbols_in
 from .axes import Axes, Axis, Extent, Refused, padded
 from .filling import FUNCTIONS, Factors, Places, fill_beyond, real_extent
 from .moving import gathered
@@ -83,7 +83,10 @@ class Writer:
     # ---- instructions --------------------------------------------------------------------------------------------------
 
     def add(self, operation: Any, operands: Sequence[Any], attributes: tuple[Any, ...], flagged: bool = False) -> int:
-        """An instruction more; the number of its (first) result."""
+        """An instruction more; the number of its (first) result. What a rule has kept of the analysis may still be a formula,
+        of sizes that are not padded."""
+        if symbols_in(attributes):
+            attributes = self.known.resolve(attributes)
         return self.editor.add(operation, operands, attributes, flagged=flagged).index
 
     def keep(

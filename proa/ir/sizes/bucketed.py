@@ -141,13 +141,15 @@ class Fitted:
         self.num_flags = bucket.compiled.num_flags
         self.sizes = [np.asarray(real[symbol], _SIZE) for symbol in bucket.plan.order]
         self.factors = bucket.real_factors(real)
-        wanted = {program.outputs[position]: position for position in bucket.plan.cut}
-        self.shapes = [
-            (wanted[number], aval.shape)
+        wanted = {program.outputs[position] for position in bucket.plan.cut}
+        shapes = {
+            number: aval.shape
             for i in (program.instructions if wanted else ())
             for number, aval in zip(i.made, i.outputs, strict=True)
             if number in wanted
-        ]
+        }
+        # A value may be a result several times.
+        self.shapes = [(position, shapes[program.outputs[position]]) for position in bucket.plan.cut]
 
     @property
     def donated(self) -> tuple[int, ...]:
