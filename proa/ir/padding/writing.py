@@ -83,8 +83,8 @@ class Writer:
     # ---- instructions --------------------------------------------------------------------------------------------------
 
     def add(self, operation: Any, operands: Sequence[Any], attributes: tuple[Any, ...], flagged: bool = False) -> int:
-        """An instruction more; the number of its (first) result. What a rule has kept of the analysis may still be a formula,
-        of sizes that are not padded."""
+        """An instruction more; the number of its (first) result. What a rule has kept of the analysis may still be a
+        formula, of sizes that are not padded."""
         if symbols_in(attributes):
             attributes = self.known.resolve(attributes)
         return self.editor.add(operation, operands, attributes, flagged=flagged).index
