@@ -19,6 +19,9 @@ def _entries(analysis: Analysis, spec: Any, axes: Axes) -> list[tuple[Any, Axis 
     whose digits depend on the sizes of their axes."""
     given = [entry for entry in spec if entry is not None]
     dynamic = [k for k, entry in enumerate(given) if entry == _POSITION or len(entry) == 1]
+    for k in dynamic:
+        if given[k] == _POSITION and padded(axes[k]) and len(axes[k]) > 1:
+            raise Refused("a position in several axes in one", axes[k])
     for k in dynamic[1:]:
         radix = analysis.normal(size_of(axes[k])) - (0 if given[k] == _POSITION else analysis.normal(given[k][0]))
         if analysis.moves(radix):
