@@ -1,15 +1,21 @@
-"""A graph run operation by operation: nothing is compiled for the sizes at hand, so sizes that come once cost little."""
+"""A graph run operation by operation: nothing is compiled for the sizes at hand, so sizes that come once cost little.
+
+A static program runs so until compiling it pays, by the rule that eager code follows (`ir/tiers/cost.py`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from ..core import job
 from ..core.errors import locate
 from ..core.place import CPU
 from ..eager.tensor import Tensor, wrap
 from ..ir.program import Program
-from ..ir.tiers import cupy_tier
+from ..ir.recording.mode import Mode
+from ..ir.tiers import cost, cupy_tier
+from ..ir.tiers.executables import pays_for_start
 from ..ir.tiers.interpreter import Problem, run_on_jax, run_on_numpy
 from ..ir.watch import watch_results
 from .graph import Graph
@@ -36,4 +42,30 @@ def run_op_by_op(
     return graph.deliver([wrap(values[number]) for number in program.outputs])
 
 
-__all__ = ["run_op_by_op"]
+def run_as_it_pays(graph: Graph, tensors: Sequence[Tensor]) -> Any:
+    """The results of a graph without unknown sizes: operation by operation at first, compiled once that has paid."""
+    if not _may_run_cold(graph) or _is_worth_compiling(graph):
+        return graph(*tensors)
+    graph.check_inputs(tensors)
+    graph.cold_runs += 1
+    return run_op_by_op(graph, tensors)
+
+
+def _may_run_cold(graph: Graph) -> bool:
+    """Whether something runs it without a compiler: not arrays on many devices, nor what processes do together."""
+    is_alone = not Mode.sharded and job.size() == 1 and not Mode.deterministic
+    return is_alone and not graph.is_staged and not graph.has_unknown_sizes and graph.place is CPU
+
+
+def _is_worth_compiling(graph: Graph) -> bool:
+    if Mode.threshold:
+        return graph.cold_runs + 1 >= Mode.threshold
+    if graph.cold_runs == 0 or graph.is_worth_compiling:
+        return graph.is_worth_compiling
+    saved = cost.cold_work(graph.program, CPU)
+    if graph.cold_runs * saved >= cost.compiling_work(graph.program, None, CPU):
+        graph.is_worth_compiling = pays_for_start(CPU, saved)
+    return graph.is_worth_compiling
+
+
+__all__ = ["run_as_it_pays", "run_op_by_op"]

@@ -22,6 +22,7 @@ from ..eager.naming import unique_name
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor, alias, tensor_from_data, wrap
 from ..eager.views import replace_value
+from ..graph.cold import run_as_it_pays
 from ..graph.graph import Graph, GraphInput
 from ..graph.pruning import pruned
 from ..graph.structure import Leaf
@@ -571,7 +572,7 @@ class Program:
             return []
         held = [t for t in (*graph.captured, *graph.updates) if VARIABLES.get(t._name or "") is t]
         with self.run_lock if graph.updates else contextlib.nullcontext(), scope.in_force(held):
-            return fitted(graph, inputs)(*inputs)
+            return run_as_it_pays(fitted(graph, inputs), inputs)
 
     def graph_for(self, fetches: Sequence[Tensor], feeds: Sequence[str] | None = None) -> Graph:
         """The Graph of some variables and of everything that a run changes.

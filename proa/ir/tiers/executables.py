@@ -153,7 +153,7 @@ def _pays_together(root: TraceRoot, family: families.Family, entry: Entry) -> bo
         return family.count >= Mode.threshold
     if not _has_tier0(root):
         return family.count >= _SEEN_OFTEN
-    return family.spent >= family.price and _pays_for_start(root.place, entry)
+    return family.spent >= family.price and pays_for_start(root.place, cost.saving(entry.works(root.place), root.place))
 
 
 def _pays(root: TraceRoot, entry: Entry) -> bool:
@@ -166,7 +166,7 @@ def _pays(root: TraceRoot, entry: Entry) -> bool:
         return entry.count >= Mode.threshold
     if not _has_tier0(root):
         return entry.count >= _SEEN_OFTEN
-    return entry.pays(root.place) and _pays_for_start(root.place, entry)
+    return entry.pays(root.place) and pays_for_start(root.place, cost.saving(entry.works(root.place), root.place))
 
 
 class _Start:
@@ -175,12 +175,12 @@ class _Start:
     lost = 0.0
 
 
-def _pays_for_start(place: Place, entry: Entry) -> bool:
-    """Whether a path that is worth compiling is worth starting XLA for, too: all such paths pay for that together. Processes
-    that work together have started it before."""
+def pays_for_start(place: Place, saved: float) -> bool:
+    """Whether a path that is worth compiling is worth starting XLA for, too: all such paths pay for that together, each with
+    what a run of it would have saved. Processes that work together have started it before."""
     if forking.State.started:
         return True
-    _Start.lost += cost.saving(entry.works(place), place)
+    _Start.lost += saved
     return _Start.lost >= cost.prices_on(place).starting
 
 
