@@ -236,7 +236,10 @@ def grow_instruction(parent: TraceNode, key: Any, instruction: Instruction) -> T
     node.aval = instruction.outputs[0]
     node.index = instruction.index
     node.hook = (
-        root.hook or instruction.operation.check is not None or node.next_index >= root.window or node.is_checkpoint
+        root.hook
+        or instruction.operation.checks(instruction.attributes)
+        or node.next_index >= root.window
+        or node.is_checkpoint
     )
     if node.scope is not None and node.scope.observe is not None:
         node.hook = True

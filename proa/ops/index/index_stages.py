@@ -65,7 +65,8 @@ class Mask:
     def _merge(self, x: Tensor) -> tuple[Tensor, Elements]:
         """`x` with the masked axes as one, and the places where the mask is true."""
         shape, depth = x._aval.shape, self.mask._aval.ndim
-        places = np.asarray(self.mask._data()).ravel().nonzero()[0]
+        values = np.asarray(self.mask._data())
+        places = (values if depth == 1 else values.ravel()).nonzero()[0]
         if depth != 1:
             x = reshape_to(x, (*shape[: self.axis], self.mask._aval.size, *shape[self.axis + depth :]))
         return x, Elements([_beside(x, places)], [self.axis], trusted=True)

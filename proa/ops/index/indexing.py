@@ -29,7 +29,7 @@ from ...ir.capture import CaptureError, put_off
 from ..arguments import integers, require_tensor
 from ..basic import cast_to, full_of
 from ..shape.slicing import ROW, read_at
-from .index_reading import basic_index, out_of_range, read_index
+from .index_reading import basic_index, of_one_tensor, out_of_range, read_index
 from .index_stages import Basic, BasicView, Plan, PlanView
 
 # More rows than this are not taken apart at once by a loop over a tensor.
@@ -63,6 +63,8 @@ def get_item(self: Tensor, item: Any) -> Tensor:
             part = read_at(x, *basic)
             register_view(x, part, BasicView, basic)
             return part
+        if index.__class__ is Tensor and (stage := of_one_tensor(x._aval, index)) is not None:
+            return stage.get(x)
         plan = read_index(x._aval, index)
         result = plan.read(x)
     except CaptureError as refusal:  # it looked at a value: a program may put off the call

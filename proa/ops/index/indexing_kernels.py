@@ -81,7 +81,7 @@ def check_fits(operation: Any, operands: Any, shape: tuple[int, ...], target: tu
         )
 
 
-def _is_plain(xp: Any, index: Any, size: int) -> bool:
+def is_plain(xp: Any, index: Any, size: int) -> bool:
     """Whether indices on the host are known to be from 0 to size - 1: one pass over them, for a negative number is a very
     large one without its sign. Small graphs spend their time in such checks."""
     return xp is np and index.dtype is INT64 and index.size > 0 and bool(_largest(index.view(_UINT64), None) < size)
@@ -92,7 +92,7 @@ def _in_range(first: int) -> Any:
         *operands, axes = arguments
         good = np.True_
         for index, (_, size) in zip(operands[first:], axes):
-            if size >= 0 and not _is_plain(xp, index, size):
+            if size >= 0 and not is_plain(xp, index, size):
                 good = good & xp.all((index >= -size) & (index < size))
         return good
 
@@ -105,8 +105,12 @@ def _explain(kinds: Any, attributes: tuple[Any, ...]) -> str:
     return f"an index is out of range; allowed: {limits}"
 
 
+def _has_doubtful(attributes: tuple[Any, ...]) -> bool:
+    return any(size.__class__ is not int or size >= 0 for _, size in attributes[-1])  # (a symbol is a size)
+
+
 def _check(first: int) -> Check:
-    return Check(_in_range(first), _explain, IndexOutOfRange, tuple(range(first, first + _MOST)))
+    return Check(_in_range(first), _explain, IndexOutOfRange, tuple(range(first, first + _MOST)), _has_doubtful)
 
 
 # ---- kernels -------------------------------------------------------------------------------------
@@ -122,12 +126,17 @@ def _index(xp: Any, ndim: int, indices: Sequence[Any], axes: Axes) -> tuple[Any,
 def _tamed(xp: Any, index: Any, size: int) -> Any:
     """Indices from 0 to size - 1, whatever was given: a bad one is reported by the check, not by
     NumPy."""
-    if _is_plain(xp, index, size):
+    if is_plain(xp, index, size):
         return index
     return xp.clip(xp.where(index < 0, index + size, index), 0, size - 1)
 
 
 def _take_in_place(xp: Any, x: Any, a: Any, b: Any, c: Any, d: Any, axes: Axes) -> Any:
+    if b is None and xp is np and a.dtype is INT64:
+        try:
+            return x.take(a, axes[0][0])  # NumPy looks at the indices itself, and counts negative ones from the end
+        except IndexError:  # is reported by the check
+            pass
     indices = [_tamed(xp, i, x.shape[axis]) for i, (axis, _) in zip(_present([a, b, c, d]), axes)]
     if len(axes) == 1:
         return xp.take(x, indices[0], axis=axes[0][0], mode="clip")
