@@ -193,10 +193,11 @@ class BasicView:
         return overwrite_at(base, view, position, spec)
 
 
-def register_row(base: Tensor, row: Tensor, axis: int, position: int) -> None:
-    """Says that `row` is the slice of `base` at `position` along an axis."""
-    spec = (*((0, n, 1) for n in base._aval.shape[:axis]), POSITION)
-    register_view(base, row, BasicView, (position, spec))
+def register_rows(base: Tensor, rows: Sequence[Tensor], axis: int) -> None:
+    """Says that these are the slices of `base` along an axis, all of them in order."""
+    spec = (*[(0, n, 1) for n in base._aval.shape[:axis]], POSITION)
+    for position, row in enumerate(rows):
+        register_view(base, row, BasicView, (position, spec))
 
 
 def without_leading_ones(value: Tensor, ndim: int) -> Tensor:
