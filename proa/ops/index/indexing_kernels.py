@@ -160,6 +160,10 @@ def _put_rows_of(xp: Any, x: Any, value: Any, indices: Sequence[Any], axes: Axes
 def _add_rows_of(xp: Any, x: Any, value: Any, indices: Sequence[Any], axes: Axes) -> Any:
     """Rows are numbered by the indexed axes, sorted, and each run of equal numbers is summed at
     once."""
+    if len(axes) == 1 and axes[0][0] == 0 and indices[0].ndim == 1 and x.ndim == 2:
+        # What follows comes to this for rows of a matrix, as graphs have them.
+        rows = _tamed(xp, indices[0], x.shape[0])
+        return x + add_rows(xp, rows, xp.broadcast_to(value, (rows.size, x.shape[1])), x.shape[0])
     positions = [axis for axis, _ in axes]
     sizes = [x.shape[axis] for axis in positions]
     indices = [_tamed(xp, i, n) for i, n in zip(indices, sizes)]
