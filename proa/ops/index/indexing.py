@@ -58,13 +58,15 @@ def get_item(self: Tensor, item: Any) -> Tensor:
         register_view(x, row, BasicView, (position, ROW))
         return row
     try:
+        if index.__class__ is Tensor:
+            stage = of_one_tensor(x._aval, index)
+            if stage is not None:
+                return stage.get(x)
         basic = basic_index(x._aval, index if index.__class__ is tuple else (index,))
         if basic is not None:
             part = read_at(x, *basic)
             register_view(x, part, BasicView, basic)
             return part
-        if index.__class__ is Tensor and (stage := of_one_tensor(x._aval, index)) is not None:
-            return stage.get(x)
         plan = read_index(x._aval, index)
         result = plan.read(x)
     except CaptureError as refusal:  # it looked at a value: a program may put off the call

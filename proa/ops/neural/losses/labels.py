@@ -288,9 +288,7 @@ def _cross_entropy_of_rows(
 ) -> Any:
     rows = _shifted_rows(logits, label, axis, classes, ignored, keeps)
     if rows is None:
-        return softmax_cross_entropy.operation.kernel(
-            xp, logits, label, reduction, axis, classes, ignored, keeps
-        )
+        return softmax_cross_entropy.operation.kernel(xp, logits, label, reduction, axis, classes, ignored, keeps)
     shifted, logarithms, chosen = rows
     loss = logarithms - shifted[chosen]
     if reduction == "none":
