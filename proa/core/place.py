@@ -8,7 +8,6 @@ starts one when a device other than the CPU is asked for.
 from __future__ import annotations
 
 import functools
-import importlib
 import os
 import sys
 from typing import Any, cast
@@ -353,14 +352,12 @@ def jax_device(place: Place) -> Any:
     return devices[place.index]
 
 
-def _has_modules(package: str) -> bool:
+def _has_plugins() -> bool:
     import pkgutil
 
-    try:
-        found = importlib.import_module(package)
-    except ImportError:
-        return False
-    return any(True for _ in pkgutil.iter_modules(found.__path__))
+    import jax_plugins  # type: ignore[import-not-found]
+
+    return any(True for _ in pkgutil.iter_modules(jax_plugins.__path__))
 
 
 @functools.cache
@@ -398,7 +395,7 @@ def _offers_plugin(folder: str) -> bool:
         names = os.listdir(folder or ".")
     except OSError:
         return False
-    if not _PLUGINS.isdisjoint(names) or ("jax_plugins" in names and _has_modules("jax_plugins")):
+    if not _PLUGINS.isdisjoint(names) or ("jax_plugins" in names and _has_plugins()):
         return True
     for name in names:
         if name.endswith((".dist-info", ".egg-info")):

@@ -31,10 +31,12 @@ from ..kernels.cpu.sums import native_sum
 from ..kernels.gpu.sums import sum_by_product
 from .arguments import flag
 
+_PLAIN = frozenset({int})
+
 
 def shape_tuple(where: str, shape: Any) -> tuple[int, ...]:
     """A shape given as ints, tensors, a list of either, or one 1-D tensor; every entry a Python int."""
-    if (shape.__class__ is list or shape.__class__ is tuple) and all([n.__class__ is int for n in shape]):
+    if (shape.__class__ is list or shape.__class__ is tuple) and _PLAIN.issuperset(map(type, shape)):
         return tuple(shape)
     if isinstance(shape, Tensor):
         known = known_value(shape)
@@ -201,9 +203,9 @@ def resolve_shape(where: str, aval: Aval, wanted: Sequence[int]) -> tuple[int, .
     Of an empty tensor 0 is 0, and -1 beside it what the other dimensions make: `[0, 3, 4]` as `[0, -1]` is `[0, 12]`, so
     that a batch of no examples takes the way of any other.
     """
-    if wanted and aval.size.__class__ is int and all([n.__class__ is int and n > 0 for n in wanted]):
-        if math.prod(wanted) == aval.size:
-            return tuple(wanted)
+    is_plain = wanted and aval.size.__class__ is int and _PLAIN.issuperset(map(type, wanted))
+    if is_plain and min(wanted) > 0 and math.prod(wanted) == aval.size:
+        return tuple(wanted)
     shape = [
         n if divides(n, aval.size) else aval.shape[i] if n == 0 and i < aval.ndim and aval.size else n
         for i, n in enumerate(wanted)

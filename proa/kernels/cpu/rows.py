@@ -13,8 +13,8 @@ from .choice import chosen, enough
 
 _SILU = 2  # in rows.cc; 0 is the exact GELU, 1 that by tanh
 _WORTHWHILE = 4096  # elements; fewer are fused with their neighbours by XLA
-# Beside NumPy, which has neither, where the library is open: opening it takes as long as some dozens of small calls, so it is
-# opened when as many elements were asked for.
+# Beside NumPy, which has neither, where the library is open: opening it takes as long as some dozens of small calls, so that
+# it is opened when so many elements were asked for.
 _WORTHWHILE_WHEN_OPEN = 256
 _ASKED = Counter[str]()
 _ASKED_OFTEN = 1 << 14

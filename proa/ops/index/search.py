@@ -375,7 +375,7 @@ def top_along(xp: Any, x: Any, axis: int, k: int, largest: bool) -> tuple[Any, A
 
 
 def _first_few_of_row(row: np.ndarray, k: int, largest: bool) -> np.ndarray | None:
-    """The same as below for one row of floats; None where NaN is among them, or more equal the last than there is room for."""
+    """The same as below for one row of floats; None, too, where more equal the last than there is room for."""
     ranked = -row if largest else row
     limit = np.partition(ranked, k - 1)[k - 1]
     positions = (ranked <= limit).nonzero()[0]

@@ -189,7 +189,7 @@ def _received(avals: list[Aval]) -> str:
 
 def _check(where: str, query: Any, key: Any, value: Any, mask: Any) -> None:
     avals = [require_tensor(where, n, t)._aval for n, t in (("query", query), ("key", key), ("value", value))]
-    if any([a.ndim != 4 for a in avals]):
+    if not avals[0].ndim == avals[1].ndim == avals[2].ndim == 4:
         raise value_error(where, "query, key and value must be [batch, sequence, heads, size]", _received(avals))
     q, k, v = [a.shape for a in avals]
     if q[0] != k[0] or k[:3] != v[:3] or q[3] != k[3]:

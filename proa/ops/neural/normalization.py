@@ -458,10 +458,10 @@ def _normalized_shape(where: str, x: Tensor, normalized_shape: Any) -> Shape:
     if isinstance(normalized_shape, (int, np.integer)):
         normalized_shape = [normalized_shape]
     if not isinstance(normalized_shape, (list, tuple)) or not all(
-        [isinstance(n, (int, np.integer)) for n in normalized_shape]
+        isinstance(n, (int, np.integer)) for n in normalized_shape
     ):
         raise value_error(where, "normalized_shape must be an int or a list of ints", repr(normalized_shape))
-    shape = tuple([int(n) for n in normalized_shape])
+    shape = tuple(int(n) for n in normalized_shape)
     aval = require_tensor(where, "x", x)._aval
     if not shape or len(shape) > aval.ndim or aval.shape[aval.ndim - len(shape) :] != shape:
         raise value_error(where, f"normalized_shape {list(shape)} must be the last dimensions of x", f"x: {aval}")
