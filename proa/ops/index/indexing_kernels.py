@@ -46,6 +46,8 @@ def _taken_shape(operation: Any, operands: Any, x: Aval, indices: Sequence[Any],
     positions = [axis for axis, _ in axes]
     if math.prod(common) and any(x.shape[axis] == 0 for axis in positions):
         raise operation.error(IndexOutOfRange, "an axis without elements has no valid index", operands)
+    if len(positions) == 1:
+        return (*x.shape[: positions[0]], *common, *x.shape[positions[0] + 1 :])
     rest = [n for axis, n in enumerate(x.shape) if axis not in positions]
     front = positions[0] if _are_neighbours(positions) else 0
     return (*rest[:front], *common, *rest[front:])
