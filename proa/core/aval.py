@@ -51,7 +51,7 @@ class Aval:
         return self if shape == self.shape else make_aval(shape, self.dtype, self.place)
 
 
-_TABLE: dict[tuple[tuple[int, ...], np.dtype, Place], Aval] = {}
+_TABLE: dict[tuple[object, ...], Aval] = {}  # by shape, dtype, and place where that is not the CPU
 
 
 _SYMBOLIC: dict[tuple[tuple[object, ...], np.dtype, Place], Aval] = {}
@@ -71,7 +71,7 @@ def make_aval(shape: tuple[int, ...], dtype: np.dtype, place: Place = CPU) -> Av
         for size in shape:
             if size.__class__ is not int and isinstance(size, SymbolicSize):
                 return _symbolic_aval(shape, dtype, place)
-    key = (shape, dtype, place)
+    key = (shape, dtype) if place is CPU else (shape, dtype, place)  # (hashing a place calls Python)
     aval = _TABLE.get(key)
     if aval is None:
         if len(_TABLE) >= _TABLE_LIMIT:

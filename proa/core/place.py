@@ -8,7 +8,6 @@ starts one when a device other than the CPU is asked for.
 from __future__ import annotations
 
 import functools
-import importlib.util
 import os
 import sys
 from typing import Any, cast
@@ -353,6 +352,14 @@ def jax_device(place: Place) -> Any:
     return devices[place.index]
 
 
+def _has_plugins() -> bool:
+    import pkgutil
+
+    import jax_plugins  # type: ignore[import-not-found]
+
+    return any(True for _ in pkgutil.iter_modules(jax_plugins.__path__))
+
+
 @functools.cache
 def default_place() -> Place:
     """The best place of this machine: an accelerator whose PJRT plug-in is installed and works, else the CPU.
@@ -371,29 +378,25 @@ def default_place() -> Place:
         return CPU
 
 
+_PLUGINS = frozenset({"jax_cuda12_plugin", "jax_cuda13_plugin", "jax_rocm60_plugin", "jax_rocm7_plugin", "libtpu"})
+
+
 def _has_accelerator_plugin() -> bool:
-    names = ("jax_cuda12_plugin", "jax_cuda13_plugin", "jax_rocm60_plugin", "jax_rocm7_plugin", "libtpu")
-    if any(importlib.util.find_spec(name) is not None for name in names):
-        return True
-    if importlib.util.find_spec("jax_plugins") is not None:
-        import pkgutil
-
-        import jax_plugins  # type: ignore[import-not-found]
-
-        if any(True for _ in pkgutil.iter_modules(jax_plugins.__path__)):
-            return True
     return any(_offers_plugin(folder) for folder in sys.path)
 
 
 def _offers_plugin(folder: str) -> bool:
-    """Whether a package that is installed there offers a plug-in of JAX's.
+    """Whether a package that is installed there is, or offers, a plug-in of JAX's.
 
-    What `importlib.metadata` would say; importing that takes a tenth of `import proa`.
+    What `importlib.metadata` would say; importing that takes a tenth of `import proa`. One look at each folder: asking
+    `importlib` for every name would look into all of them again.
     """
     try:
         names = os.listdir(folder or ".")
     except OSError:
         return False
+    if not _PLUGINS.isdisjoint(names) or ("jax_plugins" in names and _has_plugins()):
+        return True
     for name in names:
         if name.endswith((".dist-info", ".egg-info")):
             try:

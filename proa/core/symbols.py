@@ -135,6 +135,8 @@ def maximum(first: Any, second: Any) -> Any:
 
 
 def _extreme(name: str, choose: Callable[..., Any], first: Any, second: Any) -> Any:
+    if first.__class__ is int and second.__class__ is int:
+        return choose(first, second)
     value = choose(plain(first), plain(second))
     left, right = expression_of(first), expression_of(second)
     if left is None or right is None or (left.is_constant and right.is_constant):

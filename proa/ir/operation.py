@@ -138,6 +138,11 @@ class Operation:
         self.identify = make_identify(self.name, self.attribute_names[-count:] if count else (), self.attribute_kinds)
         return self.identify(*attributes)
 
+    def checks(self, attributes: tuple[Any, ...]) -> bool:
+        """Whether values of a call with these attributes are checked."""
+        check = self.check
+        return check is not None and (check.applies is None or check.applies(attributes))
+
     def is_differentiable_output(self, position: int, aval: Aval) -> bool:
         chosen = self.differentiable_outputs
         return is_differentiable(aval.dtype) and (chosen is None or position in chosen)
@@ -231,9 +236,10 @@ class Check:
     `condition(xp, *operands, *attributes)` gives a boolean scalar array. Where it is false, `error` is raised with
     `explain(kinds, attributes)` as its text; the text cannot use the values, which a compiled step no longer has.
     When the operands at the positions `operands` are known at the call, the check runs there and then.
+    `applies(attributes)`, if given, says whether there is anything to check.
     """
 
-    __slots__ = ("condition", "error", "explain", "operands")
+    __slots__ = ("applies", "condition", "error", "explain", "operands")
 
     def __init__(
         self,
@@ -241,7 +247,9 @@ class Check:
         explain: Callable[[Sequence[OperandKind], tuple[Any, ...]], str],
         error: type[Exception],
         operands: tuple[int, ...],
+        applies: Callable[[tuple[Any, ...]], bool] | None = None,
     ) -> None:
+        self.applies = applies
         self.condition = condition
         self.explain = explain
         self.error = error

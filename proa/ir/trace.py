@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.aval import Aval
+from ..core.place import CPU
 from .operation import OperandKind, Operation
 from .program import DynamicScalar, Instruction, Program
 
@@ -134,7 +135,7 @@ next_sighting = itertools.count(1).__next__
 def find_root(place: Any, immediate: bool, check_nan: bool, window: int) -> TraceRoot:
     if _Count.nodes > _Count.limit:
         forget_unused()
-    key = (place, immediate, check_nan, window)
+    key = (None if place is CPU else place, immediate, check_nan, window)  # (hashing a place calls Python)
     root = _ROOTS.get(key)
     if root is None:
         root = _ROOTS[key] = TraceRoot(place, immediate, check_nan, window)
@@ -236,7 +237,10 @@ def grow_instruction(parent: TraceNode, key: Any, instruction: Instruction) -> T
     node.aval = instruction.outputs[0]
     node.index = instruction.index
     node.hook = (
-        root.hook or instruction.operation.check is not None or node.next_index >= root.window or node.is_checkpoint
+        root.hook
+        or instruction.operation.checks(instruction.attributes)
+        or node.next_index >= root.window
+        or node.is_checkpoint
     )
     if node.scope is not None and node.scope.observe is not None:
         node.hook = True

@@ -31,9 +31,13 @@ from ..kernels.cpu.sums import native_sum
 from ..kernels.gpu.sums import sum_by_product
 from .arguments import flag
 
+_PLAIN = frozenset({int})
+
 
 def shape_tuple(where: str, shape: Any) -> tuple[int, ...]:
     """A shape given as ints, tensors, a list of either, or one 1-D tensor; every entry a Python int."""
+    if (shape.__class__ is list or shape.__class__ is tuple) and _PLAIN.issuperset(map(type, shape)):
+        return tuple(shape)
     if isinstance(shape, Tensor):
         known = known_value(shape)
         shape = (shape if known is None else known).tolist()
@@ -199,6 +203,9 @@ def resolve_shape(where: str, aval: Aval, wanted: Sequence[int]) -> tuple[int, .
     Of an empty tensor 0 is 0, and -1 beside it what the other dimensions make: `[0, 3, 4]` as `[0, -1]` is `[0, 12]`, so
     that a batch of no examples takes the way of any other.
     """
+    is_plain = wanted and aval.size.__class__ is int and _PLAIN.issuperset(map(type, wanted))
+    if is_plain and min(wanted) > 0 and math.prod(wanted) == aval.size:
+        return tuple(wanted)
     shape = [
         n if divides(n, aval.size) else aval.shape[i] if n == 0 and i < aval.ndim and aval.size else n
         for i, n in enumerate(wanted)
@@ -386,7 +393,9 @@ def restore_axes(g: Tensor, aval: Aval, axis: tuple[int, ...], keepdim: bool) ->
 def sum_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     # Half types are summed in float32, as Paddle and XLA do.
     wide = np.float32 if x.dtype.itemsize <= 2 and is_differentiable(x.dtype) else x.dtype
-    total = xp.sum(x, axis=axis, keepdims=keepdim, dtype=wide)
+    # What NumPy's `sum` comes to; its wrappers take as long as a small sum.
+    add_up = np.add.reduce if xp is np else xp.sum
+    total = add_up(x, axis=axis, keepdims=keepdim, dtype=wide)
     return total if wide is x.dtype else total.astype(x.dtype, copy=False)
 
 

@@ -211,6 +211,7 @@ def adam_update(
     if decay_kind == "decoupled":
         decay = rate * decay
     rate, epsilon = rate * correction / (1 - beta1**steps), epsilon * correction
+    factors: dict[Any, list[Any]] = {}  # by the dtype of parameters: once for all of them
 
     def rule(value: Any, grad: Any, first: Any, second: Any, *largest: Any) -> tuple[Any, ...]:
         kind = value.dtype
@@ -219,11 +220,14 @@ def adam_update(
             value = value * (1 - decay).astype(kind)
         else:
             grad = with_decay(xp, grad, value, decay, decay_kind)
-        first = beta1.astype(kind) * first + (1 - beta1).astype(kind) * grad
-        second = beta2.astype(kind) * second + (1 - beta2).astype(kind) * grad * grad
+        if kind not in factors:
+            factors[kind] = [n.astype(kind) for n in (beta1, 1 - beta1, beta2, 1 - beta2, epsilon, rate)]
+        keep1, take1, keep2, take2, least, speed = factors[kind]
+        first = keep1 * first + take1 * grad
+        second = keep2 * second + take2 * grad * grad
         largest = (xp.maximum(largest[0], second),) if amsgrad else ()
-        root = xp.sqrt(largest[0] if amsgrad else second) + epsilon.astype(kind)
-        after = (value - rate.astype(kind) * (first / root), first, second, *largest)
+        root = xp.sqrt(largest[0] if amsgrad else second) + least
+        after = (value - speed * (first / root), first, second, *largest)
         if untouched is None:
             return after
         return tuple(xp.where(untouched, old, new) for old, new in zip(before, after, strict=True))

@@ -129,7 +129,7 @@ def flush(segment: Segment, full: bool = False) -> None:
             segment.live = live_tensors(segment)
         live = segment.live
         if live:
-            outputs = tuple(dict.fromkeys([index for _, index in live]))
+            outputs = (live[0][1],) if len(live) == 1 else tuple(dict.fromkeys([index for _, index in live]))
             _run(segment, live, outputs)
         segment.done = True
         segment.inputs = []

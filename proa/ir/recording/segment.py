@@ -286,11 +286,15 @@ def extend(
         made, dtypes = operation.plan(kinds, attributes, segment.root.place, key[1 + len(operands) :])
         check_allocation(operation.name, made)
     check = operation.check
-    flagged = check is not None and not (
-        segment.root.place is CPU
-        and not segment.captures
-        and segment.devices is None  # parts of an operand may lie in other processes
-        and all(_is_known(operands[p]) for p in check.operands)
+    flagged = (
+        check is not None
+        and operation.checks(attributes)
+        and not (
+            segment.root.place is CPU
+            and not segment.captures
+            and segment.devices is None  # parts of an operand may lie in other processes
+            and all(_is_known(operands[p]) for p in check.operands)
+        )
     )
     if dtypes:
         # The path says how many scalars came before: they have the same numbers whenever it is walked.

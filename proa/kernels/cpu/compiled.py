@@ -28,8 +28,9 @@ SOURCES = pathlib.Path(__file__).parent / "native"
 PREBUILT = pathlib.Path(__file__).parent / "prebuilt"
 DIRECT = "direct"  # what calls the others without XLA
 MEMORY = "memory"  # what keeps memory from run to run
-_HANDLER = re.compile(r"^XLA_FFI_DEFINE_HANDLER_SYMBOL\(\s*(\w+)", re.MULTILINE)
-_INCLUDE = re.compile(r'^#include "(\w+\.h)"', re.MULTILINE)
+# At the beginning of a line; with the end of the one before, which lets `re` look for a fixed text, they are found quickly.
+_HANDLER = re.compile(r"\nXLA_FFI_DEFINE_HANDLER_SYMBOL\(\s*(\w+)")
+_INCLUDE = re.compile(r'\n#include "(\w+\.h)"')
 # Compiled behind the others: who waits for them in the meantime mostly trains something.
 _SELDOM = ("blocks", "depthwise", "depthwise_fused", "fused", "ggml", "grids", "pages", "quantised", "recurrence")
 ROOM = 32 << 20  # bytes on the disk for compiling all of them
@@ -117,7 +118,7 @@ def _text_of(path: str) -> tuple[str, frozenset[str]]:
     """A file of `native/`, and those that it includes; most libraries include the same ones."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    return text, frozenset(_INCLUDE.findall(text))
+    return text, frozenset(_INCLUDE.findall(f"\n{text}"))
 
 
 @functools.cache
@@ -134,7 +135,7 @@ def _texts_of(name: str) -> tuple[str, ...]:
 
 
 def handlers_of(name: str) -> list[str]:
-    """The handlers that a library defines: here they stand at the beginning of a line, which is found quickly."""
+    """The handlers that a library defines."""
     return _HANDLER.findall(_text_of(str(source_of(name)))[0])
 
 

@@ -26,6 +26,10 @@ _DTYPES = {  # XLA_FFI_DataType
 }  # fmt: skip
 
 
+class NotThere(Exception):
+    """A kernel needs a second library, and that one was not made yet."""
+
+
 def on_host(factory: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel for NumPy: native code where the factory's kernel would use it, else `plain`."""
     kernel, thread, here = factory(plain), library.THREAD, sys.modules[__name__]
@@ -34,6 +38,8 @@ def on_host(factory: Callable[..., Any], plain: Callable[..., Any]) -> Callable[
         before, thread.direct = thread.direct, here
         try:
             return kernel(xp, *arguments)
+        except NotThere:
+            return plain(xp, *arguments)
         finally:
             thread.direct = before
 
@@ -154,8 +160,11 @@ def _description(num_operands: int, arrays: list[Any], attributes: dict[str, Any
 def _run(symbol: str, description: Description, arrays: list[Any]) -> bytes | None:
     """What the handler complains of, or None; the meaning of the numbers is `native/direct.cpp`'s."""
     _, numbers, names = description
+    address = _FOUND.get(symbol) or handler(symbol)
+    if address is None:
+        raise NotThere
     pointers = (ctypes.c_void_p * len(arrays))(*_addresses(arrays))
-    return _caller()(handler(symbol), numbers, ctypes.addressof(pointers), names)
+    return _FOUND[""](address, numbers, ctypes.addressof(pointers), names)
 
 
 # Where NumPy keeps the address of an array's elements: in the first field behind what every object has. That is part of its

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -12,14 +13,26 @@ from .choice import chosen, enough
 
 _SILU = 2  # in rows.cc; 0 is the exact GELU, 1 that by tanh
 _WORTHWHILE = 4096  # elements; fewer are fused with their neighbours by XLA
-# Beside NumPy, which has neither, where the library is open: opening it takes as long as thousands of small calls.
+# Beside NumPy, which has neither, where the library is open: opening it takes as long as some dozens of small calls, so that
+# it is opened when so many elements were asked for.
 _WORTHWHILE_WHEN_OPEN = 256
+_ASKED = Counter[str]()
+_ASKED_OFTEN = 1 << 14
+
+
+def _is_open(symbol: str, work: int) -> bool:
+    direct = library.THREAD.direct
+    if direct is None:
+        return False
+    if direct.is_open(symbol):
+        return True
+    _ASKED[symbol] += work
+    return _ASKED[symbol] > _ASKED_OFTEN
 
 
 def _suits(symbol: str, *arrays: Any) -> bool:
-    first, direct = arrays[0], library.THREAD.direct
-    is_open = direct is not None and direct.is_open(symbol)
-    if not enough(first.size, _WORTHWHILE_WHEN_OPEN if is_open else _WORTHWHILE):
+    first = arrays[0]
+    if not enough(first.size, _WORTHWHILE_WHEN_OPEN if _is_open(symbol, first.size) else _WORTHWHILE):
         return False
     if any(a.dtype != np.float32 or a.shape != first.shape for a in arrays):
         return False

@@ -170,6 +170,21 @@ def basic_index(aval: Aval, items: tuple[Any, ...]) -> tuple[int, Spec] | None:
     return position, tuple(spec[: len(spec) - all_of_them] if all_of_them else spec)
 
 
+def of_one_tensor(aval: Aval, index: Tensor) -> Elements | Mask | None:
+    """The stage of an index that is one tensor along the first axis: positions, or a mask of its length; None for any
+    other.
+
+    What `_Reader` does, for the indices that loops are made of.
+    """
+    given = index._aval
+    if not given.ndim or not aval.ndim:
+        return None
+    if given.dtype.kind == "b":
+        length = given.shape[0]
+        return Mask(index, 0) if given.ndim == 1 and length.__class__ is int and length == aval.shape[0] else None
+    return Elements([index], [0]) if given.dtype.kind in "iu" else None
+
+
 class _Reader:
     """Walks along an index and collects what the stages need."""
 

@@ -65,7 +65,8 @@ class Mask:
     def _merge(self, x: Tensor) -> tuple[Tensor, Elements]:
         """`x` with the masked axes as one, and the places where the mask is true."""
         shape, depth = x._aval.shape, self.mask._aval.ndim
-        places = np.asarray(self.mask._data()).ravel().nonzero()[0]
+        values = np.asarray(self.mask._data())
+        places = (values if depth == 1 else values.ravel()).nonzero()[0]
         if depth != 1:
             x = reshape_to(x, (*shape[: self.axis], self.mask._aval.size, *shape[self.axis + depth :]))
         return x, Elements([_beside(x, places)], [self.axis], trusted=True)
@@ -192,10 +193,11 @@ class BasicView:
         return overwrite_at(base, view, position, spec)
 
 
-def register_row(base: Tensor, row: Tensor, axis: int, position: int) -> None:
-    """Says that `row` is the slice of `base` at `position` along an axis."""
-    spec = (*((0, n, 1) for n in base._aval.shape[:axis]), POSITION)
-    register_view(base, row, BasicView, (position, spec))
+def register_rows(base: Tensor, rows: Sequence[Tensor], axis: int) -> None:
+    """Says that these are the slices of `base` along an axis, all of them in order."""
+    spec = (*[(0, n, 1) for n in base._aval.shape[:axis]], POSITION)
+    for position, row in enumerate(rows):
+        register_view(base, row, BasicView, (position, spec))
 
 
 def without_leading_ones(value: Tensor, ndim: int) -> Tensor:

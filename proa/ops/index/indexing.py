@@ -29,7 +29,7 @@ from ...ir.capture import CaptureError, put_off
 from ..arguments import integers, require_tensor
 from ..basic import cast_to, full_of
 from ..shape.slicing import ROW, read_at
-from .index_reading import basic_index, out_of_range, read_index
+from .index_reading import basic_index, of_one_tensor, out_of_range, read_index
 from .index_stages import Basic, BasicView, Plan, PlanView
 
 # More rows than this are not taken apart at once by a loop over a tensor.
@@ -58,6 +58,10 @@ def get_item(self: Tensor, item: Any) -> Tensor:
         register_view(x, row, BasicView, (position, ROW))
         return row
     try:
+        if index.__class__ is Tensor:
+            stage = of_one_tensor(x._aval, index)
+            if stage is not None:
+                return stage.get(x)
         basic = basic_index(x._aval, index if index.__class__ is tuple else (index,))
         if basic is not None:
             part = read_at(x, *basic)

@@ -46,6 +46,8 @@ def _taken_shape(operation: Any, operands: Any, x: Aval, indices: Sequence[Any],
     positions = [axis for axis, _ in axes]
     if math.prod(common) and any(x.shape[axis] == 0 for axis in positions):
         raise operation.error(IndexOutOfRange, "an axis without elements has no valid index", operands)
+    if len(positions) == 1:
+        return (*x.shape[: positions[0]], *common, *x.shape[positions[0] + 1 :])
     rest = [n for axis, n in enumerate(x.shape) if axis not in positions]
     front = positions[0] if _are_neighbours(positions) else 0
     return (*rest[:front], *common, *rest[front:])
@@ -81,7 +83,7 @@ def check_fits(operation: Any, operands: Any, shape: tuple[int, ...], target: tu
         )
 
 
-def _is_plain(xp: Any, index: Any, size: int) -> bool:
+def is_plain(xp: Any, index: Any, size: int) -> bool:
     """Whether indices on the host are known to be from 0 to size - 1: one pass over them, for a negative number is a very
     large one without its sign. Small graphs spend their time in such checks."""
     return xp is np and index.dtype is INT64 and index.size > 0 and bool(_largest(index.view(_UINT64), None) < size)
@@ -92,7 +94,7 @@ def _in_range(first: int) -> Any:
         *operands, axes = arguments
         good = np.True_
         for index, (_, size) in zip(operands[first:], axes):
-            if size >= 0 and not _is_plain(xp, index, size):
+            if size >= 0 and not is_plain(xp, index, size):
                 good = good & xp.all((index >= -size) & (index < size))
         return good
 
@@ -105,8 +107,12 @@ def _explain(kinds: Any, attributes: tuple[Any, ...]) -> str:
     return f"an index is out of range; allowed: {limits}"
 
 
+def _has_doubtful(attributes: tuple[Any, ...]) -> bool:
+    return any(size.__class__ is not int or size >= 0 for _, size in attributes[-1])  # (a symbol is a size)
+
+
 def _check(first: int) -> Check:
-    return Check(_in_range(first), _explain, IndexOutOfRange, tuple(range(first, first + _MOST)))
+    return Check(_in_range(first), _explain, IndexOutOfRange, tuple(range(first, first + _MOST)), _has_doubtful)
 
 
 # ---- kernels -------------------------------------------------------------------------------------
@@ -122,12 +128,17 @@ def _index(xp: Any, ndim: int, indices: Sequence[Any], axes: Axes) -> tuple[Any,
 def _tamed(xp: Any, index: Any, size: int) -> Any:
     """Indices from 0 to size - 1, whatever was given: a bad one is reported by the check, not by
     NumPy."""
-    if _is_plain(xp, index, size):
+    if is_plain(xp, index, size):
         return index
     return xp.clip(xp.where(index < 0, index + size, index), 0, size - 1)
 
 
 def _take_in_place(xp: Any, x: Any, a: Any, b: Any, c: Any, d: Any, axes: Axes) -> Any:
+    if b is None and xp is np and a.dtype is INT64:
+        try:
+            return x.take(a, axes[0][0])  # NumPy looks at the indices itself, and counts negative ones from the end
+        except IndexError:  # is reported by the check
+            pass
     indices = [_tamed(xp, i, x.shape[axis]) for i, (axis, _) in zip(_present([a, b, c, d]), axes)]
     if len(axes) == 1:
         return xp.take(x, indices[0], axis=axes[0][0], mode="clip")
@@ -151,6 +162,10 @@ def _put_rows_of(xp: Any, x: Any, value: Any, indices: Sequence[Any], axes: Axes
 def _add_rows_of(xp: Any, x: Any, value: Any, indices: Sequence[Any], axes: Axes) -> Any:
     """Rows are numbered by the indexed axes, sorted, and each run of equal numbers is summed at
     once."""
+    if len(axes) == 1 and axes[0][0] == 0 and indices[0].ndim == 1 and x.ndim == 2:
+        # What follows comes to this for rows of a matrix, as graphs have them.
+        rows = _tamed(xp, indices[0], x.shape[0])
+        return x + add_rows(xp, rows, xp.broadcast_to(value, (rows.size, x.shape[1])), x.shape[0])
     positions = [axis for axis, _ in axes]
     sizes = [x.shape[axis] for axis in positions]
     indices = [_tamed(xp, i, n) for i, n in zip(indices, sizes)]

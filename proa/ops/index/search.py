@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.aval import Aval
-from ...core.dtype import INT64
+from ...core.dtype import FLOAT32, INT64
 from ...core.errors import type_error, value_error
 from ...eager import series
 from ...eager.annotations import AxisLike, DTypeLike
@@ -362,12 +362,27 @@ def _put_back(g0: Tensor | None, out1: Tensor, x_aval: Aval, axis: int) -> Tenso
     padding=rules.scans.topk,
 )
 def top_along(xp: Any, x: Any, axis: int, k: int, largest: bool) -> tuple[Any, Any]:
+    if x.ndim == 1 and x.dtype is FLOAT32 and k * 8 < x.size:
+        order = _first_few_of_row(x, k, largest)
+        if order is not None:
+            return x[order], order
     rows = np.moveaxis(widened(x), axis, -1)
     order = _first_few(rows, k, largest) if k * 8 < rows.shape[-1] else None
     if order is None:
         order = _stable_order(np, rows, -1, largest)[..., :k]
     order = np.moveaxis(order, -1, axis)
     return np.take_along_axis(x, order, axis), order
+
+
+def _first_few_of_row(row: np.ndarray, k: int, largest: bool) -> np.ndarray | None:
+    """The same as below for one row of floats; None, too, where more equal the last than there is room for."""
+    ranked = -row if largest else row
+    limit = np.partition(ranked, k - 1)[k - 1]
+    positions = (ranked <= limit).nonzero()[0]
+    # NaN counts as largest: it is among the first, or perhaps the last was no number.
+    if positions.size != k or (largest and np.isnan(row).any()):
+        return None
+    return positions[ranked[positions].argsort(kind="stable")]
 
 
 def _first_few(rows: np.ndarray, k: int, largest: bool) -> np.ndarray | None:

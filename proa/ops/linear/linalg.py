@@ -140,6 +140,9 @@ def _matmul_grad_y(g: Tensor, x: Tensor, x_aval: Aval, y_aval: Aval, transpose_x
 
 def _product(xp: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> Any:
     """The product with NumPy or CuPy (BLAS takes transposed views as they are)."""
+    if x.ndim > 2 and y.ndim == 2 and x.dtype is y.dtype is FLOAT32 and x.size and not (transpose_x or transpose_y):
+        # As below, without its questions: small models call it again and again.
+        return xp.matmul(x.reshape(-1, x.shape[-1]), y).reshape(*x.shape[:-1], y.shape[-1])
     x, y = widened(x), widened(y)
     if transpose_x and x.ndim > 1:
         x = x.swapaxes(-1, -2)

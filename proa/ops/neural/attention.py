@@ -183,23 +183,28 @@ for _number, (_primitive, _native) in enumerate(
 # ---- compositions --------------------------------------------------------------------------------
 
 
+def _received(avals: list[Aval]) -> str:
+    return ", ".join(f"{name}: {aval}" for name, aval in zip(("query", "key", "value"), avals, strict=True))
+
+
 def _check(where: str, query: Any, key: Any, value: Any, mask: Any) -> None:
     avals = [require_tensor(where, n, t)._aval for n, t in (("query", query), ("key", key), ("value", value))]
-    received = f"query: {avals[0]}, key: {avals[1]}, value: {avals[2]}"
-    if any(a.ndim != 4 for a in avals):
-        raise value_error(where, "query, key and value must be [batch, sequence, heads, size]", received)
-    q, k, v = (a.shape for a in avals)
+    if not avals[0].ndim == avals[1].ndim == avals[2].ndim == 4:
+        raise value_error(where, "query, key and value must be [batch, sequence, heads, size]", _received(avals))
+    q, k, v = [a.shape for a in avals]
     if q[0] != k[0] or k[:3] != v[:3] or q[3] != k[3]:
-        raise value_error(where, "batch, heads and sizes of query, key and value do not fit together", received)
+        raise value_error(where, "batch, heads and sizes of query, key and value do not fit together", _received(avals))
     if not k[2] or q[2] % k[2]:
-        raise value_error(where, "the heads of the query must be a multiple of those of key and value", received)
+        raise value_error(
+            where, "the heads of the query must be a multiple of those of key and value", _received(avals)
+        )
     if mask is not None:
         shape = require_tensor(where, "attn_mask", mask)._aval.shape
         scores = (q[0], q[2], q[1], k[1])
         fits = len(shape) <= 4 and all(a in (b, 1) for a, b in zip(reversed(shape), reversed(scores), strict=False))
         if not fits:
             raise value_error(
-                where, f"the mask must broadcast to {list(scores)}", f"attn_mask: {mask._aval}, {received}"
+                where, f"the mask must broadcast to {list(scores)}", f"attn_mask: {mask._aval}, {_received(avals)}"
             )
 
 

@@ -21,7 +21,7 @@ from ...ir.padding import rules
 from ...kernels.cpu.embedding import native_sum_of_rows
 from ..arguments import integer, require_tensor
 from ..basic import full_of
-from ..index.indexing_kernels import IndexOutOfRange, add_rows
+from ..index.indexing_kernels import IndexOutOfRange, add_rows, is_plain
 
 
 def _infer_one_hot(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
@@ -102,11 +102,15 @@ def _without_padding(xp: Any, x: Any, vectors: Any, padding_idx: int) -> Any:
     return xp.where((x == padding_idx)[..., None], np.zeros((), vectors.dtype), vectors)
 
 
+def _are_rows(xp: Any, x: Any, _weight: Any, count: int, _padding: int) -> Any:
+    return is_plain(xp, x, count) or xp.all((x >= 0) & (x < count))
+
+
 @op(
     "x weight",
     infer=_infer_embedding,
     check=Check(
-        lambda xp, x, _weight, count, _padding: xp.all((x >= 0) & (x < count)),
+        _are_rows,
         lambda kinds, attributes: f"a row number is out of range; allowed: 0 to {attributes[0] - 1}",
         IndexOutOfRange,
         (0,),

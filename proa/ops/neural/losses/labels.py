@@ -12,6 +12,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from ....core.aval import Aval
+from ....core.dtype import FLOAT32
 from ....core.namespaces import can_write
 from ....eager.declare import op
 from ....eager.tensor import Tensor
@@ -19,7 +20,7 @@ from ....ir.operation import Check
 from ....ir.padding import rules
 from ....ir.traits import GivenTraits
 from ....kernels.cpu.losses import native_cross_entropy, native_cross_entropy_grad
-from ...index.indexing_kernels import IndexOutOfRange
+from ...index.indexing_kernels import IndexOutOfRange, is_plain
 from ...precision import wide
 
 _UNSIGNED = {np.dtype(f"i{size}"): np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
@@ -268,9 +269,54 @@ def softmax_cross_entropy_grad(
     return (xp.where(chosen, probability - 1, probability) * scale).astype(logits.dtype)
 
 
-for _primitive, _native in (
-    (softmax_cross_entropy, native_cross_entropy),
-    (softmax_cross_entropy_grad, native_cross_entropy_grad),
+def _shifted_rows(
+    logits: Any, label: Any, axis: int, classes: int, ignored: int, keeps: bool
+) -> tuple[Any, Any, Any] | None:
+    """For NumPy, of rows of classes whose labels all count (nearly always): the rows less their largest, the logarithms of
+    the sums of their powers, and where the labelled classes lie. None for anything else."""
+    if logits.ndim != 2 or axis != 1 or keeps or 0 <= ignored < classes or logits.dtype is not FLOAT32:
+        return None
+    if not is_plain(np, label, classes):
+        return None
+    shifted = logits - np.maximum.reduce(logits, axis=1, keepdims=True)
+    logarithms = np.log(np.add.reduce(np.exp(shifted), axis=1))
+    return shifted, logarithms, (np.arange(len(label)), label)
+
+
+def _cross_entropy_of_rows(
+    xp: Any, logits: Any, label: Any, reduction: str, axis: int, classes: int, ignored: int, keeps: bool
+) -> Any:
+    rows = _shifted_rows(logits, label, axis, classes, ignored, keeps)
+    if rows is None:
+        return softmax_cross_entropy.operation.kernel(xp, logits, label, reduction, axis, classes, ignored, keeps)
+    shifted, logarithms, chosen = rows
+    loss = logarithms - shifted[chosen]
+    if reduction == "none":
+        return loss
+    total = np.add.reduce(loss)
+    return total if reduction == "sum" else total / np.float32(len(label))
+
+
+def _cross_entropy_grad_of_rows(
+    xp: Any, logits: Any, label: Any, y: Any, reduction: str, axis: int, classes: int, ignored: int, keeps: bool
+) -> Any:
+    rows = _shifted_rows(logits, label, axis, classes, ignored, keeps)
+    if rows is None or y.dtype is not FLOAT32:
+        return softmax_cross_entropy_grad.operation.kernel(
+            xp, logits, label, y, reduction, axis, classes, ignored, keeps
+        )
+    shifted, logarithms, chosen = rows
+    shifted -= logarithms[:, None]
+    np.exp(shifted, out=shifted)
+    shifted[chosen] -= 1
+    shifted *= y[:, None] if reduction == "none" else y / np.float32(len(label) if reduction == "mean" else 1)
+    return shifted
+
+
+for _primitive, _native, _on_numpy in (
+    (softmax_cross_entropy, native_cross_entropy, _cross_entropy_of_rows),
+    (softmax_cross_entropy_grad, native_cross_entropy_grad, _cross_entropy_grad_of_rows),
 ):
     _operation = _primitive.operation
     _operation.kernels["cpu"] = _native(_operation.kernel)
+    _operation.kernels["numpy"] = _on_numpy
