@@ -4,16 +4,25 @@
 
 namespace proa {
 
-struct End {
-  const Epilogue& epilogue;
-  const float* y;
-
-  Vector operator()(Vector sum, int64_t channel, const float* to, int lanes) const {
-    if (epilogue.column_bias) sum += load_up_to(epilogue.column_bias + channel, lanes);
-    if (epilogue.residual) sum += load_up_to(epilogue.residual + (to - y), lanes);
-    return epilogue.scaled(epilogue.activate(sum), channel, lanes);
-  }
-};
+// What stands behind the sums of a line, done while they are in the first caches: `sums` [columns][channels], of which
+// channels [begin, end) are meant; `at` is the place of the line in result and residual.
+static void finish_line(const Epilogue& epilogue, const Space& s, float* sums, int64_t begin, int64_t end, int64_t at) {
+  if (epilogue.activation == kNone && !epilogue.residual && !epilogue.after) return;
+  const int64_t channels = s.channels, columns = s.out[2];
+  const bool joined = !epilogue.after && begin == 0 && end == channels;  // as one long column
+  const int64_t count = joined ? columns * channels : end - begin;
+  epilogue.with_activation([&](const auto& activate) {
+    for (int64_t column = 0; column < (joined ? 1 : columns); column++) {
+      float* here = sums + column * channels + begin;
+      const float* residual = epilogue.residual ? epilogue.residual + at + column * channels + begin : nullptr;
+      each_vector(count, [&](int64_t i, int lanes, auto whole) {
+        Vector sum = take<whole>(here + i, lanes);
+        if (residual) sum += take<whole>(residual + i, lanes);
+        put<whole>(here + i, epilogue.scaled(activate(sum), begin + i, lanes), lanes);
+      });
+    }
+  });
+}
 
 // Filters are [tap][channel]; a residual has the shape and order of the result.
 static ffi::Error fused_depthwise(ffi::ThreadPool pool, Floats x, Floats filters, ffi::RemainingArgs more, Result y,
@@ -27,7 +36,13 @@ static ffi::Error fused_depthwise(ffi::ThreadPool pool, Floats x, Floats filters
                    epilogue, activation, low, high)) {
     return misfit;
   }
-  filter_image(pool, s, x.typed_data(), filters.typed_data(), y->typed_data(), End{epilogue, y->typed_data()});
+  const int64_t line = s.out[2] * s.channels;
+  float* to = y->typed_data();
+  filter_image(pool, s, x.typed_data(), filters.typed_data(), epilogue.column_bias,
+               [&](int64_t l) { return to + l * line; },
+               [&](int64_t l, float* sums, int64_t begin, int64_t end) {
+                 finish_line(epilogue, s, sums, begin, end, l * line);
+               });
   return ffi::Error::Success();
 }
 
