@@ -100,9 +100,12 @@ inline bool read_epilogue(ffi::RemainingArgs& more, bool has_bias, bool has_resi
     bias = given->typed_data();
   }
   if (has_residual) {
-    auto given = more.get<ffi::Buffer<ffi::F32>>(has_bias);
+    auto given = more.get<ffi::AnyBuffer>(has_bias);
     if (!given.has_value() || static_cast<int64_t>(given->element_count()) != size) return false;
-    epilogue.residual = given->typed_data();
+    const bool rounded = given->element_type() == ffi::BF16;
+    if (!rounded && given->element_type() != ffi::F32) return false;
+    if (rounded) epilogue.rounded_residual = static_cast<const uint16_t*>(given->untyped_data());
+    else epilogue.residual = static_cast<const float*>(given->untyped_data());
   }
   if (has_after) {
     auto given = more.get<ffi::Buffer<ffi::F32>>(has_bias + has_residual);
