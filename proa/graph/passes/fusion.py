@@ -253,7 +253,9 @@ def _conv(
         steps = [one.name for one, _ in behind]
         (after,) = draft.record(last, _joined(steps, shape[0]), *(constant for _, constant in behind))
     window = tuple(node.attribute(name) for name in ("stride", "padding", "dilation"))
-    made = draft.add(last, "fused_conv", [x, filters, bias, residual, after], (shape, *window, groups, *epilogue, False))
+    made = draft.add(
+        last, "fused_conv", [x, filters, bias, residual, after], (shape, *window, groups, *epilogue, False)
+    )
     return made.output
 
 

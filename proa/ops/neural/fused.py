@@ -5,8 +5,8 @@ operation of its own, so it is computed beforehand with the other constants. Wha
 everywhere; the kernels here unpack it again and are the reference for the native ones.
 
 A weight may be packed as bfloat16 (`low`), two neighbours of the depth side by side as the processor multiplies them. What
-it is multiplied by is then rounded to bfloat16 as well; sums and bias are float32. So is a convolution's result, unless it is
-`rounded`: then it lies in memory as bfloat16, and whoever uses it, as image or residual, reads it as such.
+it is multiplied by is then rounded to bfloat16 as well; sums and bias are float32. So is a convolution's result, unless it
+is `rounded`: then it lies in memory as bfloat16, and whoever uses it, as image or residual, reads it as such.
 """
 
 from __future__ import annotations

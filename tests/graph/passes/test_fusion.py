@@ -107,7 +107,11 @@ def test_weights_become_bfloat16_where_the_graph_allows_it() -> None:
 def test_between_convolutions_in_bfloat16_images_are_rounded() -> None:
     """Not those that somebody else reads: here a mean, and the caller."""
     paddle.seed(5)
-    wide, each, narrow = paddle.nn.Conv2D(16, 32, 1), paddle.nn.Conv2D(32, 32, 3, padding=1, groups=32), paddle.nn.Conv2D(32, 16, 1)
+    wide, each, narrow = (
+        paddle.nn.Conv2D(16, 32, 1),
+        paddle.nn.Conv2D(32, 32, 3, padding=1, groups=32),
+        paddle.nn.Conv2D(32, 16, 1),
+    )
 
     def layers(x: Any) -> Any:
         between = narrow(F.relu(each(F.hardswish(wide(x)))))
