@@ -133,6 +133,35 @@ def test_convolution(case: Any, low: bool, activation: str, with_bias: bool, wit
     _close(fused.fused_conv.operation.kernel(np, *arrays, *attributes), expected, terms)
 
 
+@pytest.mark.parametrize("case", [*EVEN, *(case for case in CONV_CASES if case[1][1] == 1 and case[5] > 1)])
+@pytest.mark.parametrize("rounded", [False, True])
+def test_convolution_between_images_of_bfloat16(case: Any, rounded: bool) -> None:
+    """Image and residual lie in memory as bfloat16, and so does the result if it is to be rounded."""
+    from proa.ops.neural.windowed.convolution_kernels import _numpy_conv
+
+    x_shape, shape, stride, padding, dilation, groups = case
+    generator = np.random.default_rng(sum(x_shape))
+    weight, bias = r.draw(generator, *shape), r.draw(generator, shape[0])
+    low = not native.is_depthwise(shape, groups)
+    x = r.draw(generator, *x_shape).astype(BFLOAT16)
+    window = (stride, padding, dilation, groups, False)
+    plain = _numpy_conv(np, x.astype(np.float64), _numbers(weight, low), None, *window)
+    residual = r.draw(generator, *plain.shape).astype(BFLOAT16)
+    filters = fused.packed_filters.operation.kernel(np, weight, groups, low)
+    attributes = (shape, *window[:4], "hardswish", 0.0, 0.0, rounded)
+    arrays: list[Any] = [x, filters, bias, residual, None]
+    kernel = fused.fused_conv.operation.kernels["cpu"]
+    assert r.calls_native(kernel, arrays, attributes)
+    along = bias.reshape(-1, *[1] * len(stride))
+    expected = _activated(plain + along + residual.astype(np.float64), "hardswish", 0.0, 0.0)
+    for found in (r.jitted(kernel, arrays, attributes)[0], fused.fused_conv.operation.kernel(np, *arrays, *attributes)):
+        assert found.dtype == (BFLOAT16 if rounded else FLOAT32)
+        if rounded:
+            np.testing.assert_allclose(found.astype(np.float64), expected, rtol=2**-8 + 1e-4, atol=1e-5)
+        else:
+            _close(found, expected, int(np.prod(shape[1:])))
+
+
 def test_odd_channels_are_not_packed_as_pairs() -> None:
     with pytest.raises(ValueError, match="only an even number of channels can be packed as bfloat16"):
         fused.packed_filters(paddle.ones([16, 3, 3, 3]), 1, True)

@@ -174,6 +174,10 @@ class Draft:
             return
         if old.aval is not new.aval and (old.aval.shape != new.aval.shape or old.aval.dtype != new.aval.dtype):
             raise PassError(f"{old!r} cannot be replaced by {new!r}: the shape or the dtype differs")
+        self.exchange(old, new)
+
+    def exchange(self, old: Value, new: Value) -> None:
+        """As `replace`, where everybody who uses `old` takes a value of another dtype as well."""
         for node in {id(user): user for user in old.users}.values():
             node.operands = tuple(new if operand is old else operand for operand in node.operands)
         new.users += old.users

@@ -7,7 +7,7 @@ run packs it. It takes the place of the weight among what a run needs; the param
 weights.
 
 Where the graph may multiply in bfloat16 (`Graph.low_products`), the weights are packed as such, two channels side by side;
-everything between the layers stays as it is.
+what only convolutions read is bfloat16 in memory, too, and everything else between the layers stays as it is.
 
 Invariant: the same sums, up to their order (and to the rounding of their operands that was asked for); the same function
 behind them. Only where weights are constants of the graph, in float32, and nobody else looks at what lies between.
@@ -47,6 +47,8 @@ def fused_layers(draft: Draft) -> int:
         if suits:
             _fuse(draft, node, fixed)
             changes += 1
+    if _low(draft):
+        _round_between(draft)
     return changes
 
 
@@ -177,6 +179,26 @@ def activation_of(node: Node) -> tuple[str, float, float] | None:
     return None
 
 
+def _round_between(draft: Draft) -> None:
+    """What only convolutions read is kept as bfloat16: half the memory to write and to read."""
+    for node in [one for one in draft.nodes if one.name == "fused_conv"]:
+        users = node.output.users
+        if users and not draft.is_output(node.output) and all(_reads_rounded(user, node.output) for user in users):
+            made = draft.add(node, "fused_conv", node.operands, (*node.attributes[:8], True))
+            draft.exchange(node.output, made.output)
+            draft.remove([node])
+
+
+def _reads_rounded(user: Node, value: Value) -> bool:
+    """Whether a node takes a value as an image or as a residual that may be bfloat16."""
+    if user.name != "fused_conv" or any(user.operands[i] is value for i in (1, 2, 4)):
+        return False
+    filters = user.operands[1]
+    assert isinstance(filters, Value)
+    is_pairs, is_depthwise = filters.aval.ndim == 5, fused.is_depthwise(user.attributes[0], user.attributes[4])
+    return user.operands[0] is not value or is_pairs or is_depthwise
+
+
 def _low(draft: Draft) -> bool:
     return draft.low_products and fused.is_low_available()
 
@@ -231,7 +253,9 @@ def _conv(
         steps = [one.name for one, _ in behind]
         (after,) = draft.record(last, _joined(steps, shape[0]), *(constant for _, constant in behind))
     window = tuple(node.attribute(name) for name in ("stride", "padding", "dilation"))
-    made = draft.add(last, "fused_conv", [x, filters, bias, residual, after], (shape, *window, groups, *epilogue))
+    made = draft.add(
+        last, "fused_conv", [x, filters, bias, residual, after], (shape, *window, groups, *epilogue, False)
+    )
     return made.output
 
 

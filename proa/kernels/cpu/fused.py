@@ -40,9 +40,16 @@ def _ending(bias: Any, residual: Any, activation: str, low: float, high: float) 
 
 
 def _suits(symbol: str, x: Any, weight: Any, *others: Any) -> bool:
-    arrays = [x, *(a for a in others if a is not None)]
+    arrays = [a for a in (x, *others) if a is not None]
     known = weight.size > 0 and weight.dtype in (FLOAT32, BFLOAT16)
     return known and all(a.dtype == FLOAT32 and a.size for a in arrays) and library.target(symbol) is not None
+
+
+def _may_be_rounded(image: Any, symbol: str = "") -> bool:
+    """Whether there is native code for images of this type: floats, or bfloat16 where the weight is not of floats."""
+    if image is None:
+        return True
+    return image.size > 0 and (image.dtype == FLOAT32 or (image.dtype == BFLOAT16 and symbol != "FusedConvolution"))
 
 
 def native_fused_linear(fallback: Callable[..., Any]) -> Callable[..., Any]:
@@ -84,14 +91,17 @@ def native_fused_conv(fallback: Callable[..., Any]) -> Callable[..., Any]:
         activation: str,
         low: float,
         high: float,
+        rounded: bool = False,
     ) -> Any:
         size = out_size(x.shape, shape, stride, padding, dilation)
         symbol = symbol_of(filters, shape, groups)
         window = (stride, padding, dilation, groups, False)
-        fits = len(stride) <= 3 and math.prod(size) > 0 and _suits(symbol, x, filters, bias, residual, after)
+        fits = len(stride) <= 3 and math.prod(size) > 0 and _suits(symbol, bias, filters, after)
+        fits = fits and _may_be_rounded(x, symbol) and _may_be_rounded(residual)
         if not fits or (symbol == DEPTHWISE and not depthwise.fits(x.shape, shape, window)):
             return fallback(
                 xp, x, filters, bias, residual, after, shape, stride, padding, dilation, groups, activation, low, high,
+                rounded,
             )  # fmt: skip
         more = [] if bias is None else [bias]
         if residual is not None:
@@ -103,7 +113,8 @@ def native_fused_conv(fallback: Callable[..., Any]) -> Callable[..., Any]:
         else:
             numbers_of_window = numbers(stride, padding, dilation, shape[2:], groups)
         return library.call(
-            symbol, library.Image(library.shaped((x.shape[0], shape[0], *size))), library.Image(x), filters, *more,
+            symbol, library.Image(library.shaped((x.shape[0], shape[0], *size), BFLOAT16 if rounded else FLOAT32)),
+            library.Image(x), filters, *more,
             window=numbers_of_window, has_after=after is not None, **_ending(bias, residual, activation, low, high),
         )  # fmt: skip
 

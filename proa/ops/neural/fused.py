@@ -5,7 +5,8 @@ operation of its own, so it is computed beforehand with the other constants. Wha
 everywhere; the kernels here unpack it again and are the reference for the native ones.
 
 A weight may be packed as bfloat16 (`low`), two neighbours of the depth side by side as the processor multiplies them. What
-it is multiplied by is then rounded to bfloat16 as well, and nothing else is: sums, bias, residual and result are float32.
+it is multiplied by is then rounded to bfloat16 as well; sums and bias are float32. So is a convolution's result, unless it
+is `rounded`: then it lies in memory as bfloat16, and whoever uses it, as image or residual, reads it as such.
 """
 
 from __future__ import annotations
@@ -161,15 +162,19 @@ def _unpacked_filters(filters: Any, shape: tuple[int, ...], groups: int) -> Any:
 def _infer_conv(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
     x, filters, bias, residual, after = operands
     shape, stride, padding, dilation, groups = attributes[:5]
-    expected = _packed_shape(shape, groups, filters.dtype == BFLOAT16 != x.dtype)
+    low, rounded = len(filters.shape) == 5, attributes[8]
+    wide = FLOAT32 if low or filters.dtype == FLOAT32 else x.dtype  # of sums, and of what need not be rounded
+    expected = _packed_shape(shape, groups, low)
     fits = x.ndim == len(shape) == len(stride) + 2 and filters.shape == expected and shape[1] * groups == x.shape[1]
     if fits:
         size = out_size(x.shape, shape, stride, padding, dilation)
         result = (x.shape[0], shape[0], *size)
         fits = (bias is None or bias.shape == (shape[0],)) and (residual is None or residual.shape == result)
         fits = fits and (after is None or after.shape == (2, shape[0]))
-        if fits and min(size) > 0 and _fit_each_other(*operands):
-            return make_aval(result, x.dtype, place)
+        images = all(o is None or o.dtype in (wide, BFLOAT16) for o in (x, residual))
+        alike = all(o is None or o.dtype == wide for o in (bias, after)) and filters.dtype in (wide, BFLOAT16)
+        if fits and min(size) > 0 and images and alike:
+            return make_aval(result, BFLOAT16 if rounded else wide, place)
     raise operation.error(ValueError, "the operands do not fit each other", operands)
 
 
@@ -189,13 +194,15 @@ def fused_conv(
     activation: str = "",
     low: float = 0.0,
     high: float = 0.0,
+    rounded: bool = False,
 ) -> Any:
     """activation(conv(x, weight) + bias + residual) * after[0] + after[1], channels first.
 
-    `shape` is the weight's, which is packed by `packed_filters`; `after` has two numbers for each filter.
+    `shape` is the weight's, which is packed by `packed_filters`; `after` has two numbers for each filter. Images may be
+    bfloat16, and the result is if it is `rounded`.
     """
     return _plain_conv(
-        xp, x, filters, bias, residual, after, shape, stride, padding, dilation, groups, activation, low, high,
+        xp, x, filters, bias, residual, after, shape, stride, padding, dilation, groups, activation, low, high, rounded,
     )  # fmt: skip
 
 
@@ -214,19 +221,23 @@ def _plain_conv(
     activation: str,
     low: float,
     high: float,
+    rounded: bool = False,
 ) -> Any:
     import numpy as np
 
     if filters.ndim == 5:
         x, filters = _rounded(x), _unpaired(filters)
+    if filters.dtype == FLOAT32:
+        x = x.astype(FLOAT32)
+        residual = None if residual is None else residual.astype(FLOAT32)
     weight = _unpacked_filters(filters, shape, groups)
     kernel = conv.operation.kernels["numpy"] if xp is np else conv.operation.kernel
     result = kernel(xp, x, weight, bias, stride, padding, dilation, groups, False)
     result = activate(xp, result if residual is None else result + residual, activation, low, high)
-    if after is None:
-        return result
-    factor, shift = after.reshape(2, -1, *[1] * len(stride))
-    return result * factor + shift
+    if after is not None:
+        factor, shift = after.reshape(2, -1, *[1] * len(stride))
+        result = result * factor + shift
+    return result.astype(BFLOAT16) if rounded else result
 
 
 fused_linear.operation.kernels["cpu"] = native_fused_linear(_plain_linear)

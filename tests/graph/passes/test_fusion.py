@@ -104,6 +104,29 @@ def test_weights_become_bfloat16_where_the_graph_allows_it() -> None:
     np.testing.assert_allclose(fitted.fit([given])(given).numpy(), found, rtol=1e-6, atol=1e-6)
 
 
+def test_between_convolutions_in_bfloat16_images_are_rounded() -> None:
+    """Not those that somebody else reads: here a mean, and the caller."""
+    paddle.seed(5)
+    wide, each, narrow = (
+        paddle.nn.Conv2D(16, 32, 1),
+        paddle.nn.Conv2D(32, 32, 3, padding=1, groups=32),
+        paddle.nn.Conv2D(32, 16, 1),
+    )
+
+    def layers(x: Any) -> Any:
+        between = narrow(F.relu(each(F.hardswish(wide(x)))))
+        return wide(between) * between.mean()
+
+    graph = _graph(layers, (1, 16, 12, 12))
+    graph.low_products = True
+    program = graph.optimised().program
+    made = [i.outputs[0].dtype.name for i in program.instructions if i.operation.name == "fused_conv"]
+    assert made == ["bfloat16", "bfloat16", "float32", "float32"]
+    given = paddle.randn([1, 16, 12, 12])
+    exact, found = layers(given).numpy(), graph(given).numpy()
+    assert 1e-5 < np.abs(found - exact).max() / np.abs(exact).max() < 2e-2
+
+
 def _weight_types(graph: Any) -> list[str]:
     program = graph.optimised().program
     layers = [i for i in program.instructions if i.operation.name in ("fused_conv", "fused_linear")]

@@ -34,23 +34,24 @@ static ffi::Error convolution(ffi::ThreadPool pool, Any x, Any weight, ffi::Rema
   return ffi::Error::Success();
 }
 
-// Filters packed as [group][panel][tap, pair of channels][32][2]; images are floats.
-static ffi::Error fused_convolution(ffi::ThreadPool pool, ffi::Buffer<ffi::F32> x, ffi::Buffer<ffi::BF16> filters,
-                                    ffi::RemainingArgs more, ffi::ResultBuffer<ffi::F32> y, Sizes window, bool has_bias,
+// Filters packed as [group][panel][tap, pair of channels][32][2].
+static ffi::Error fused_convolution(ffi::ThreadPool pool, Any x, ffi::Buffer<ffi::BF16> filters, ffi::RemainingArgs more,
+                                    ffi::Result<Any> y, Sizes window, bool has_bias,
                                     bool has_residual, bool has_after, int64_t activation, float low, float high) {
   Convolution s;
   Epilogue epilogue;
   const float* bias = nullptr;
   const int64_t size = y->element_count();
-  if (!describe(s, x.dimensions(), y->dimensions(), window) || s.group_channels() % 2 != 0 || s.group_channels() == 0 ||
+  if (!is_number(x) || !is_number(*y) || !describe(s, x.dimensions(), y->dimensions(), window) ||
+      s.group_channels() % 2 != 0 || s.group_channels() == 0 ||
       !read_epilogue(more, has_bias, has_residual, has_after, s.filters, size, bias, epilogue, activation, low, high) ||
       int64_t(filters.element_count()) != s.groups * round_up(s.group_filters(), kPanel) * s.group_channels() * s.taps()) {
     return misfit();
   }
   if (size == 0) return ffi::Error::Success();
   const bool plain = activation == kNone && !has_residual && !has_after;
-  convolve_packed_pairs(pool, s, {x.untyped_data(), true}, static_cast<const float*>(filters.untyped_data()), bias,
-                        plain ? nullptr : &epilogue, {y->untyped_data(), false, size});
+  convolve_packed_pairs(pool, s, numbers_of(x), static_cast<const float*>(filters.untyped_data()), bias,
+                        plain ? nullptr : &epilogue, output_of(y));
   return ffi::Error::Success();
 }
 
@@ -89,10 +90,10 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(BfloatConvolutionGradWeight, proa::convolution_gra
 XLA_FFI_DEFINE_HANDLER_SYMBOL(FusedBfloatConvolution, proa::fused_convolution,
                               xla::ffi::Ffi::Bind()
                                   .Ctx<xla::ffi::ThreadPool>()
-                                  .Arg<xla::ffi::Buffer<xla::ffi::F32>>()
+                                  .Arg<proa::Any>()
                                   .Arg<xla::ffi::Buffer<xla::ffi::BF16>>()
                                   .RemainingArgs()
-                                  .Ret<xla::ffi::Buffer<xla::ffi::F32>>()
+                                  .Ret<proa::Any>()
                                   .Attr<proa::Sizes>("window")
                                   .Attr<bool>("has_bias")
                                   .Attr<bool>("has_residual")

@@ -51,9 +51,9 @@ static ffi::Error convolution_grad_weight(ffi::ThreadPool pool, Floats x, Floats
   return ffi::Error::Success();
 }
 
-// Filters packed as [group][panel][tap, channel][32].
+// Filters packed as [group][panel][tap, channel][32]; result and residual are floats or bfloat16.
 static ffi::Error fused_convolution(ffi::ThreadPool pool, Floats x, Floats filters, ffi::RemainingArgs more,
-                                    ffi::ResultBuffer<ffi::F32> y, Sizes window, bool has_bias, bool has_residual,
+                                    ffi::Result<ffi::AnyBuffer> y, Sizes window, bool has_bias, bool has_residual,
                                     bool has_after, int64_t activation, float low, float high) {
   Convolution s;
   Epilogue epilogue;
@@ -69,7 +69,10 @@ static ffi::Error fused_convolution(ffi::ThreadPool pool, Floats x, Floats filte
   }
   if (y->element_count() == 0) return ffi::Error::Success();
   const bool plain = activation == kNone && !has_residual && !has_after;
-  convolve_packed(pool, s, x.typed_data(), filters.typed_data(), y->typed_data(), bias, plain ? nullptr : &epilogue);
+  const bool rounds = y->element_type() == ffi::BF16;
+  if (!rounds && y->element_type() != ffi::F32) return misfit();
+  convolve_packed(pool, s, x.typed_data(), filters.typed_data(), {y->untyped_data(), rounds, int64_t(y->element_count())},
+                  bias, plain ? nullptr : &epilogue);
   return ffi::Error::Success();
 }
 
@@ -88,7 +91,7 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(ConvolutionGradWeight, proa::convolution_grad_weig
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(FusedConvolution, proa::fused_convolution,
                               PROA_BIND.RemainingArgs()
-                                  .Ret<proa::Floats>()
+                                  .Ret<xla::ffi::AnyBuffer>()
                                   .Attr<proa::Sizes>("window")
                                   .Attr<bool>("has_bias")
                                   .Attr<bool>("has_residual")

@@ -14,15 +14,16 @@ static ffi::Error convolution(ffi::ThreadPool pool, Floats x, Floats weight, ffi
       int64_t(weight.element_count()) != s.channels * s.taps()) {
     return misfit("convolution");
   }
-  AddBias finish{nullptr};
+  const float* added = nullptr;
   if (more.size()) {
     const auto bias = more.get<Floats>(0);
     if (!bias.has_value() || int64_t(bias->element_count()) != s.channels) return misfit("convolution");
-    finish.bias = bias->typed_data();
+    added = bias->typed_data();
   }
   float* filters = scratch<0>(s.channels * s.taps());
   turn_filters(weight.typed_data(), s.channels, s.taps(), filters);
-  filter_image(pool, s, x.typed_data(), filters, y->typed_data(), finish);
+  const auto place = [&](int64_t line) { return y->typed_data() + line * s.out[2] * s.channels; };
+  filter_image(pool, s, x.typed_data(), filters, added, place, [](int64_t, float*, int64_t, int64_t) {});
   return ffi::Error::Success();
 }
 
@@ -66,7 +67,7 @@ static ffi::Error grad_input(ffi::ThreadPool pool, Floats dy, Floats weight, Res
   float* filters = scratch<0>(channels * taps);
   turn_filters(weight.typed_data(), channels, taps, turned);
   std::vector<Residue> residues;
-  std::vector<void (*)(const FilterLine&, const AddBias&)> codes;
+  std::vector<FilterCode<float>> codes;
   int64_t filled = 0;
   for (int64_t r = 0; r < smaller(s.stride[2], s.in[2]); r++) {
     Residue residue(s, r);
@@ -79,11 +80,11 @@ static ffi::Error grad_input(ffi::ThreadPool pool, Floats dy, Floats weight, Res
       }
     }
     residues.push_back(residue);
-    codes.push_back(filter_line_of<AddBias>(residue.count, 1, residue.spread, (s.in[2] - r - 1) / s.stride[2] + 1));
+    codes.push_back(filter_line_of<float>(residue.count, 1, residue.spread, (s.in[2] - r - 1) / s.stride[2] + 1));
   }
   const int64_t lines = s.in_lines(), tasks = line_tasks(pool, lines, s.work());
   parallel_for(pool, tasks, [&](int64_t task) {
-    std::vector<FilterLine::Source> sources(s.kernel[0] * s.kernel[1]), shifted(sources.size());
+    std::vector<FilterLine<float>::Source> sources(s.kernel[0] * s.kernel[1]), shifted(sources.size());
     for (int64_t l = lines * task / tasks; l < lines * (task + 1) / tasks; l++) {
       const Position at(l, s.in);
       int count = 0;
@@ -99,10 +100,9 @@ static ffi::Error grad_input(ffi::ThreadPool pool, Floats dy, Floats weight, Res
       for (size_t r = 0; r < residues.size(); r++) {
         const Residue& residue = residues[r];
         for (int i = 0; i < count; i++) shifted[i] = {sources[i].image, sources[i].filters + residue.filters};
-        codes[r]({shifted.data(), count, channels, s.out[2], residue.count, residue.column, 1, residue.spread,
-                  (s.in[2] - int64_t(r) - 1) / s.stride[2] + 1, s.stride[2],
-                  dx->typed_data() + (l * s.in[2] + int64_t(r)) * channels},
-                 AddBias{nullptr});
+        codes[r]({shifted.data(), count, nullptr, channels, s.out[2], 0, channels, residue.count, residue.column, 1,
+                  residue.spread, (s.in[2] - int64_t(r) - 1) / s.stride[2] + 1, s.stride[2],
+                  dx->typed_data() + (l * s.in[2] + int64_t(r)) * channels});
       }
     }
   });

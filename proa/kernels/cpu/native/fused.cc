@@ -158,7 +158,8 @@ static ffi::Error fused_product(ffi::ThreadPool pool, Floats x, ffi::AnyBuffer p
   const float* bias = nullptr;
   if (depth < 1 || out[0] != rows || packed[1] != lines || packed[2] != kPanel || packed[0] != ceil_div(columns, kPanel) ||
       (paired && packed[3] != 2) ||
-      !read_epilogue(more, has_bias, has_residual, false, columns, rows * columns, bias, epilogue, activation, low, high)) {
+      !read_epilogue(more, has_bias, has_residual, false, columns, rows * columns, bias, epilogue, activation, low, high) ||
+      epilogue.rounded_residual) {
     return misfit("fused product");
   }
   if (rows == 0 || columns == 0) return ffi::Error::Success();

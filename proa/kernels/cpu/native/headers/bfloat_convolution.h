@@ -42,21 +42,6 @@ inline void pair_lines(ffi::ThreadPool& pool, float* to, const uint16_t* from, i
 
 // ---- forward and gradient of the input ------------------------------------------------------------------------------
 
-// What a convolution's result is written into: bfloat16 or floats.
-struct Output {
-  void* data;
-  bool rounds;
-  int64_t size;
-
-  // Where the results of a pass go that begin at `place`. Sums of windows that are too long for one tile wait as floats.
-  void use_in(Results& results, const Pass& pass, int64_t place) const {
-    const bool waits = rounds && pass.depth() > kDeep / 2;
-    if (!rounds) results.data = static_cast<float*>(data) + place;
-    if (waits) results.data = scratch<7>(size) + place;
-    if (rounds) results.rounded = static_cast<uint16_t*>(data) + place;
-  }
-};
-
 // `panels`: filters as [group][panel][tap, pair of channels][kPanel] pairs.
 inline void convolve_packed_pairs(ffi::ThreadPool& pool, const Convolution& s, Numbers x, const float* panels,
                                   const float* bias, const Epilogue* epilogue, const Output& y) {

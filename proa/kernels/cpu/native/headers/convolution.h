@@ -185,10 +185,26 @@ inline Results forward_results(const Convolution& s, float* y) {
   return {y, s.out[0] * plane, {plane, row, s.filters}, s.group_filters()};
 }
 
-inline void convolve_packed(ffi::ThreadPool& pool, const Convolution& s, const float* x, const float* panels, float* y,
-                            const float* bias, const Epilogue* epilogue) {
+// What a convolution's result is written into: bfloat16 or floats.
+struct Output {
+  void* data;
+  bool rounds;
+  int64_t size;
+
+  // Where the results of a pass go that begin at `place`. Sums of windows that are too long for one tile wait as floats.
+  void use_in(Results& results, const Pass& pass, int64_t place) const {
+    const bool waits = rounds && pass.depth() > kDeep / 2;
+    if (!rounds) results.data = static_cast<float*>(data) + place;
+    if (waits) results.data = scratch<7>(size) + place;
+    if (rounds) results.rounded = static_cast<uint16_t*>(data) + place;
+  }
+};
+
+inline void convolve_packed(ffi::ThreadPool& pool, const Convolution& s, const float* x, const float* panels,
+                            const Output& y, const float* bias, const Epilogue* epilogue) {
   Pass pass = s.forward(x);
-  Results results = forward_results(s, y);
+  Results results = forward_results(s, nullptr);
+  y.use_in(results, pass, 0);
   results.bias = bias;
   results.epilogue = epilogue;
   join_lines(pass, results);
@@ -203,7 +219,7 @@ inline void convolve(ffi::ThreadPool& pool, const Convolution& s, const float* x
     pack_filters(packed + which * depth * kPanel, weight + which / panels * rows * depth, rows, s.group_channels(),
                  s.taps(), which % panels);
   });
-  convolve_packed(pool, s, x, packed, y, bias, nullptr);
+  convolve_packed(pool, s, x, packed, {y, false, s.images * s.out[0] * s.out[1] * s.out[2] * s.filters}, bias, nullptr);
 }
 
 // ---- gradient of the input ------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ enum Activation : int64_t { kNone, kRelu, kClip, kHardswish, kSilu, kSigmoid, kG
 struct Epilogue {
   const float* column_bias = nullptr;
   const float* residual = nullptr;
+  const uint16_t* rounded_residual = nullptr;  // the same as bfloat16
   const float* after = nullptr;  // a factor for each column, then a number to add for each: of what the activation gave
   int64_t columns = 0;
   int64_t activation = kNone;
@@ -55,16 +56,20 @@ struct Epilogue {
     }
   }
 
-  // Calls body(activate): where many vectors follow, which activation it is is asked once, if it is a short one.
-  template <class Body>
-  void with_activation(const Body& body) const {
+  // Calls body(activate) if the activation is a short one, else `other`: where many vectors follow, it is asked once.
+  template <class Body, class Other>
+  inline __attribute__((always_inline)) void with_short_activation(const Body& body, const Other& other) const {
     switch (activation) {
       case kNone: return body([](Vector x) { return x; });
       case kRelu: return body([this](Vector x) { return short_one<kRelu>(x); });
       case kClip: return body([this](Vector x) { return short_one<kClip>(x); });
       case kHardswish: return body([this](Vector x) { return short_one<kHardswish>(x); });
-      default: return body([this](Vector x) { return activate(x); });
+      default: return other();
     }
+  }
+  template <class Body>
+  void with_activation(const Body& body) const {
+    with_short_activation(body, [&] { body([this](Vector x) { return activate(x); }); });
   }
 
  private:
@@ -95,9 +100,12 @@ inline bool read_epilogue(ffi::RemainingArgs& more, bool has_bias, bool has_resi
     bias = given->typed_data();
   }
   if (has_residual) {
-    auto given = more.get<ffi::Buffer<ffi::F32>>(has_bias);
+    auto given = more.get<ffi::AnyBuffer>(has_bias);
     if (!given.has_value() || static_cast<int64_t>(given->element_count()) != size) return false;
-    epilogue.residual = given->typed_data();
+    const bool rounded = given->element_type() == ffi::BF16;
+    if (!rounded && given->element_type() != ffi::F32) return false;
+    if (rounded) epilogue.rounded_residual = static_cast<const uint16_t*>(given->untyped_data());
+    else epilogue.residual = static_cast<const float*>(given->untyped_data());
   }
   if (has_after) {
     auto given = more.get<ffi::Buffer<ffi::F32>>(has_bias + has_residual);

@@ -26,6 +26,14 @@ struct Pairs {
     return sum + first * (Vector)((Bits)others << 16) + second * (Vector)((Bits)others & 0xFFFF0000u);
 #endif
   }
+  // To the nearest; what the instructions above would take for 0 becomes 0.
+  static Halves rounded(Vector v) {
+#if defined(__AVX512BF16__)
+    return (Halves)_mm512_cvtneps_pbh((__m512)v);
+#else
+    return proa::rounded(v);
+#endif
+  }
 };
 
 // Numbers in memory that are bfloat16 or, if `wide`, floats.
@@ -44,7 +52,7 @@ struct Numbers {
   // `count` numbers from here on, as a vector of bfloat16, with zeros behind.
   Halves take(int count) const {
     if (!wide) return load_halves(halves(), count);
-    return rounded(load_up_to(floats(), count));
+    return Pairs::rounded(load_up_to(floats(), count));
   }
   // to[0 ... count) = these numbers, then zeros up to `room`.
   void copy(uint16_t* to, int64_t count, int64_t room) const {

@@ -1,15 +1,11 @@
 // Work on XLA's own thread pool: no second team of threads that would fight for the same cores.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
-#include <mutex>
 #include <new>
-#include <utility>
 
+#include "helpers.h"
 #include "xla/ffi/api/ffi.h"
 
 namespace proa {
@@ -27,9 +23,6 @@ inline int threads_of(const ffi::ThreadPool& pool) {
   return count < 1 ? 1 : count;
 }
 
-// How often a thread that has done its part looks for the others before it sleeps: some 20 microseconds.
-constexpr int kSpins = 1000;
-
 // Calls body(0) ... body(count - 1), each once, on the pool and on the calling thread. The caller takes part, so a pool whose
 // threads are all busy costs time but cannot block: it may itself be one of them.
 template <class Body>
@@ -40,41 +33,14 @@ void parallel_for(ffi::ThreadPool& pool, int64_t count, const Body& body) {
     for (int64_t i = 0; i < count; i++) body(i);
     return;
   }
-  struct Job {
-    std::atomic<int64_t> next{0}, done{0};
-    std::atomic<bool> awaited{false};
-    std::mutex mutex;
-    std::condition_variable finished;
-    int64_t count;
-    const Body* body;  // alive as long as any index is left to take
-  };
-  auto job = std::make_shared<Job>();
-  job->count = count;
-  job->body = &body;
-  auto work = [job] {
-    for (;;) {
-      int64_t i = job->next.fetch_add(1, std::memory_order_relaxed);
-      if (i >= job->count) return;
-      (*job->body)(i);
-      if (job->done.fetch_add(1) + 1 == job->count && job->awaited.load()) {
-        std::lock_guard<std::mutex> hold(job->mutex);
-        job->finished.notify_one();
-      }
-    }
-  };
-  for (int i = 0; i < helpers; i++) pool.Schedule(decltype(work)(work));
-  work();
-  // The others finish at about the same time, if they run at all: on a busy machine one may be waiting for its core, which is
-  // perhaps this one. So it is given up soon.
-  for (int spins = 0; spins < kSpins; spins++) {
-    if (job->done.load(std::memory_order_acquire) == count) return;
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
+  Job* job = new Job(count, &body, [](const void* what, int64_t i) { (*static_cast<const Body*>(what))(i); });
+  for (int i = 0; i < helpers; i++) {
+    job->hold();
+    if (!kHelpers.offer(job)) pool.Schedule([job] { kHelpers.help(job); });
   }
-  std::unique_lock<std::mutex> hold(job->mutex);
-  job->awaited.store(true);
-  job->finished.wait(hold, [&] { return job->done.load() == count; });
+  job->work();
+  job->wait();
+  job->release();
 }
 
 // A buffer that grows and stays with its thread.

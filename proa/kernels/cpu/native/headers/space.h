@@ -75,17 +75,21 @@ inline int64_t line_tasks(ffi::ThreadPool& pool, int64_t lines, double work) {
 template <bool whole>
 Vector take(const float* from, int count) { return whole ? load(from) : load_some(from, count); }
 template <bool whole>
+Vector take(const uint16_t* from, int count) { return widened(load_halves(from, whole ? kLanes : count)); }
+template <bool whole>
 void put(float* to, Vector value, int count) {
   if (whole) store(to, value);
   else store_some(to, value, count);
 }
 
-// Calls body(first channel, how many, whether that is a whole vector) for all channels.
+// Calls body(first channel, how many, whether that is a whole vector) for channels [begin, end).
 template <class Body>
-void each_vector(int64_t channels, const Body& body) {
-  int64_t c = 0;
-  for (; c + kLanes <= channels; c += kLanes) body(c, kLanes, std::true_type{});
-  if (c < channels) body(c, static_cast<int>(channels - c), std::false_type{});
+void each_vector(int64_t begin, int64_t end, const Body& body) {
+  int64_t c = begin;
+  for (; c + kLanes <= end; c += kLanes) body(c, kLanes, std::true_type{});
+  if (c < end) body(c, static_cast<int>(end - c), std::false_type{});
 }
+template <class Body>
+void each_vector(int64_t channels, const Body& body) { each_vector(0, channels, body); }
 
 }  // namespace proa

@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "epilogue.h"
 #include "parallel.h"
+#include "tile_ending.h"
 
 namespace proa {
 
@@ -198,18 +198,18 @@ class Blocks {
   std::vector<Chunk> chunks_;
 };
 
-// to[rows][vectors] (+)= windows times filters. Windows lie `step` apart; `b` is a panel [depth][kPanel] of filters from some
-// column on, the next one `panel_step` behind it.
+// to[rows][count] (+)= windows times filters. Windows lie `step` apart; `b` is a panel [depth][kPanel] of filters from some
+// column on, the next one `panel_step` behind it. With an `ending`, sums are whole.
 template <class Arithmetic, int rows, int vectors>
 void window_tile(const Run* runs, int num_runs, const float* a, int64_t step, const float* b, int64_t panel_step, float* to,
-                 int64_t to_step, bool accumulate) {
+                 int64_t to_step, bool accumulate, int count, const Ending* ending) {
   Vector sums[rows][vectors];
 #pragma GCC unroll 16
   for (int r = 0; r < rows; r++) {
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
       sums[r][v] = Vector{};
-      __builtin_prefetch(to + r * to_step + v * kLanes, 1);  // to be there when the sums are
+      if (to) __builtin_prefetch(to + r * to_step + v * kLanes, 1);  // to be there when the sums are
     }
   }
   for (int run = 0; run < num_runs; run++) {
@@ -234,17 +234,17 @@ void window_tile(const Run* runs, int num_runs, const float* a, int64_t step, co
       b += kPanel;
     }
   }
-#pragma GCC unroll 16
-  for (int r = 0; r < rows; r++) {
-#pragma GCC unroll 4
-    for (int v = 0; v < vectors; v++) {
-      float* here = to + r * to_step + v * kLanes;
-      store(here, accumulate ? load(here) + sums[r][v] : sums[r][v]);
-    }
+  if (accumulate) {
+    each_sum<rows, vectors>(sums, count, [&](Vector sum, int r, int v, int lanes) {
+      return sum + load_up_to(to + r * to_step + v * kLanes, lanes);
+    });
   }
+  if (ending) ending->apply<Arithmetic, rows, vectors>(sums, count, to, to_step);
+  else store_sums<rows, vectors>(sums, count, to, to_step);
 }
 
-using WindowTile = void (*)(const Run*, int, const float*, int64_t, const float*, int64_t, float*, int64_t, bool);
+using WindowTile = void (*)(const Run*, int, const float*, int64_t, const float*, int64_t, float*, int64_t, bool, int,
+                            const Ending*);
 
 template <class Arithmetic, int rows>
 struct WindowTiles {
@@ -267,41 +267,19 @@ struct Results {
   int64_t image_step, steps[3];
   int64_t filters;             // of a group
   const float* bias = nullptr;
-  const Epilogue* epilogue = nullptr;  // of its residual only the place is used: it lies as the results do
-  uint16_t* rounded = nullptr;     // where whole sums go as bfloat16, in the same places; `data` then only holds parts of sums
+  const Epilogue* epilogue = nullptr;  // its residual lies as the results do
+  uint16_t* rounded = nullptr;  // where whole sums go as bfloat16, in the same places; `data` then only holds parts of sums
 
   int64_t offset(int64_t image, int64_t plane, int64_t row, int64_t column) const {
     return image * image_step + plane * steps[0] + row * steps[1] + column * steps[2];
   }
-  bool is_plain() const { return bias == nullptr && epilogue == nullptr && rounded == nullptr; }
 
-  // Writes sums of `rows` positions and `count` filters, from `filter` of all groups on. The first of several is not added to
-  // what is there, the last is the whole sum.
-  void write(const float* sums, int64_t sums_step, int rows, int count, int64_t at, int64_t filter, bool first,
-             bool last) const {
-    const auto each = [&](const auto& finish) {
-      for (int r = 0; r < rows; r++) {
-        const int64_t offset = at + r * steps[2] + filter;
-        for (int j = 0; j < count; j += kLanes) {
-          const int some = smaller(kLanes, count - j);
-          Vector sum = load(sums + r * sums_step + j);
-          if (!first) sum += load_up_to(data + offset + j, some);
-          sum = finish(sum, offset + j, j, some);
-          if (last && rounded) store_rounded(rounded + offset + j, sum, some);
-          else store_up_to(data + offset + j, sum, some);
-        }
-      }
-    };
-    if (!last) return each([](Vector sum, int64_t, int, int) { return sum; });
-    const auto add_bias = [&](Vector sum, int j, int some) { return bias ? sum + load_up_to(bias + filter + j, some) : sum; };
-    if (!epilogue) return each([&](Vector sum, int64_t, int j, int some) { return add_bias(sum, j, some); });
-    epilogue->with_activation([&](const auto& activate) {
-      each([&](Vector sum, int64_t offset, int j, int some) {
-        sum = add_bias(sum, j, some);
-        if (epilogue->residual) sum += load_up_to(epilogue->residual + offset, some);
-        return epilogue->scaled(activate(sum), filter + j, some);
-      });
-    });
+  // What is done to whole sums from a place and a filter of all groups on.
+  Ending ending(int64_t at, int64_t filter) const {
+    Ending made{bias ? bias + filter : nullptr, epilogue, nullptr, nullptr, filter, rounded ? rounded + at + filter : nullptr};
+    if (epilogue && epilogue->residual) made.residual = epilogue->residual + at + filter;
+    if (epilogue && epilogue->rounded_residual) made.rounded_residual = epilogue->rounded_residual + at + filter;
+    return made;
   }
 };
 
@@ -313,12 +291,10 @@ void multiply_block(const Block& block, const Blocks& blocks, int64_t which, con
   const bool at_first = which == 0, at_last = which + 1 == blocks.num_chunks();
   const int64_t rows_of_tile = tile_rows(block.columns);
   const int64_t width = rows_of_tile <= kFewRows ? 4 * kLanes : 2 * kLanes, end = smaller(results.filters, last * kPanel);
-  alignas(64) float sums[kMaxRows * 4 * kLanes];
   for (int64_t j = first * kPanel; j < end; j += width) {
     const int count = static_cast<int>(smaller(width, end - j));
     const int vectors = count <= kLanes ? 1 : count <= 2 * kLanes ? 2 : 4;
     const float* b = panels + (j / kPanel * depth + chunk.begin) * kPanel + j % kPanel;
-    const bool direct = count == vectors * kLanes && (results.is_plain() || !at_last);
     const int rest = static_cast<int>((block.columns - 1) % rows_of_tile + 1);
     const WindowTile whole = WindowTiles<Arithmetic, kMaxRows>::find(static_cast<int>(rows_of_tile), vectors);
     const WindowTile ragged = WindowTiles<Arithmetic, kMaxRows>::find(rest, vectors);
@@ -328,10 +304,11 @@ void multiply_block(const Block& block, const Blocks& blocks, int64_t which, con
         const float* a = block.data + group * group_channels + row * blocks.row_step() + column * blocks.column_step();
         const int64_t at = results.offset(block.image, block.plane, block.row + row, block.column + column);
         const int64_t filter = group * results.filters + j;
+        const Ending ending = results.ending(at, filter);
         (rows == rows_of_tile ? whole : ragged)(
             chunk.runs.data(), static_cast<int>(chunk.runs.size()), a, blocks.column_step(), b, depth * kPanel,
-            direct ? results.data + at + filter : sums, direct ? results.steps[2] : 4 * kLanes, direct && !at_first);
-        if (!direct) results.write(sums, 4 * kLanes, rows, count, at, filter, at_first, at_last);
+            results.data ? results.data + at + filter : nullptr, results.steps[2], !at_first, count,
+            at_last ? &ending : nullptr);
       }
     }
   }
@@ -349,13 +326,15 @@ inline int64_t threads_for(ffi::ThreadPool& pool, double positions, double weigh
 }
 
 // The most positions of a block, so that threads have as much to do as each other: of few blocks there are as many for each
-// of them, and each but the last is of whole tiles.
-inline int64_t even_blocks(int64_t positions, int64_t most, int64_t threads) {
+// of them, and each but the last is of whole tiles. Of a single line (`alone`) a few tiles that are not whole cost less than
+// a thread that waits for the other.
+inline int64_t even_blocks(int64_t positions, int64_t most, int64_t threads, bool alone) {
   if (threads < 2) return most;
   int64_t count = ceil_div(positions, most);
   if (positions >= 2 * threads * 4 * kMaxRows) count = larger(count, 2 * threads);  // a late thread is waited for less
   if (count < 6 * threads) count = round_up(count, threads);
-  return smaller(most, round_up(ceil_div(positions, count), kMaxRows));
+  const int64_t each = ceil_div(positions, count);
+  return smaller(most, alone && each < 6 * kMaxRows ? each : round_up(each, kMaxRows));
 }
 
 // All positions of a pass, all groups. `panels`: [group][panel][depth][kPanel].
@@ -368,7 +347,8 @@ void multiply_pass(ffi::ThreadPool& pool, const Pass& pass, int64_t groups, cons
   const int64_t most = smaller(block_positions(depth), fitting);
   // Where there are far more filters than positions, threads share the filters: each reads its own ones only.
   const bool by_filters = results.filters > 8 * positions && positions <= most && num_panels >= 4 * threads;
-  const Blocks blocks(pass, by_filters ? most : even_blocks(positions, most, threads), kBlockRoom);
+  const bool alone = pass.images * pass.grid[0] * pass.grid[1] == 1;
+  const Blocks blocks(pass, by_filters ? most : even_blocks(positions, most, threads, alone), kBlockRoom);
   const int64_t together = larger<int64_t>(most / blocks.most_positions(), 1);
   int64_t strips = by_filters ? 1 : ceil_div(blocks.count(), together);
   if (!by_filters && threads > 1 && strips < 6 * threads) strips = smaller(blocks.count(), round_up(strips, threads));

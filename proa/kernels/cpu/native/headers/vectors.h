@@ -71,12 +71,6 @@ inline void store_up_to(float* p, Vector v, int count) {
   else store_some(p, v, count);
 }
 
-// The arithmetic of floats, for tiles that may compute in another one (pairs.h).
-struct Singles {
-  static Vector broadcast(const float* value) { return all(*value); }
-  static Vector add(Vector sum, Vector value, Vector column) { return sum + value * column; }
-};
-
 // Bits of bfloat16: the upper half of a float's.
 typedef uint16_t Halves __attribute__((vector_size(kLanes * 2), aligned(2), may_alias));
 typedef uint32_t Bits __attribute__((vector_size(kLanes * 4), aligned(4), may_alias));
@@ -119,6 +113,13 @@ inline float value_of(uint16_t bits) {
   return value;
 }
 inline void store_rounded(uint16_t* p, Vector v, int count) { store_halves(p, rounded(v), count); }
+
+// The arithmetic of floats, for tiles that may compute in another one (pairs.h).
+struct Singles {
+  static Vector broadcast(const float* value) { return all(*value); }
+  static Vector add(Vector sum, Vector value, Vector column) { return sum + value * column; }
+  static Halves rounded(Vector v) { return proa::rounded(v); }
+};
 
 // to[k * to_step + i] = from[i * from_step + k] for 8 rows i and `count` values of k, through 8 x 8 blocks.
 // `rows[i]` are the rows; all 8 must be readable.
