@@ -32,9 +32,10 @@ def prepare_async_save(
     """Gets the memory that `save_state_dict(async_save=True)` copies such a state dictionary into, in the background.
 
     Where `init_parallel_env` or `fleet.init` was called, memory for what the optimiser updates is got by itself when it
-    makes its first step, if the system has plenty; this is for other programs and for states with more in them. Without memory
-    the first save in the background takes longer than the later ones. To be called by all processes, at the start of the
-    training. A save that comes before it is there waits for the rest. While nothing is saved the system may take it back.
+    makes its first step, if the system has plenty; this is for other programs and for states with more in them. Without
+    memory the first save in the background takes longer than the later ones. To be called by all processes, at the start
+    of the training. A save that comes before it is there waits for the rest. While nothing is saved the system may take it
+    back.
 
     Args:
         state_dict: as it will be saved: shapes and dtypes count, not the values.
