@@ -79,6 +79,8 @@ def constrain(x: Tensor, attributes: tuple[Any, ...]) -> Tensor:
     sharding = meshes.sharding_of(*attributes)
     wanted = tuple(device.id for device in sharding._device_assignment)
     value, there = x._value, devices_of_tensor(x)
+    if there != wanted and meshes.spans_a_part(wanted):
+        return relayed(x, sharding)
     if there != wanted and (value is not None or there is not None):
         return relayed(x, sharding)
     if segment.devices not in (None, wanted):
@@ -100,8 +102,10 @@ def _on_one_device(x: Tensor, number: int) -> Tensor:
     if not number and not Mode.sharded and x._aval.place is CPU and LOCAL.place is CPU:
         return x  # nothing is elsewhere, and nobody needs to ask for devices
     device = started_jax().devices()[number]
-    place = parse_place(device)
     there = devices_of_tensor(x)
+    if meshes.several_processes():
+        return x if there == (device.id,) else relayed(x, meshes.whole_on((device.id,)))
+    place = parse_place(device)
     if place is not CPU:
         return relayed(x, meshes.whole_on((device.id,))) if there is not None else moved(x, place)
     if there == (None if meshes.is_ordinary(device) else (device.id,)):

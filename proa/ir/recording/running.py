@@ -169,6 +169,9 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
     entry.sighting = next_sighting()
     if Mode.sharded:
         segment.devices = segment.devices or entry.devices
+    if segment.devices is not None and meshes.is_elsewhere(segment.devices):
+        _deliver(segment, live, _absent(segment.devices, live))
+        return
     if segment.devices is not None:
         meshes.wait_for_last(segment.devices)  # before it is asked who else refers to its results
         meshes.bring_together(segment.inputs, segment.devices)
@@ -204,6 +207,12 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
     _deliver(segment, live, values)
     if entry.count <= _RUNS_TO_LEARN_FROM and not segment.devices:
         _note_run(segment.node, {index: values[index] for index in outputs})
+
+
+def _absent(devices: tuple[int, ...], live: list[tuple[Any, int]]) -> dict[int, Any]:
+    """The results of a program that other processes run."""
+    sharding = meshes.whole_on(devices)
+    return {index: meshes.absent(tensor._aval.shape, tensor._aval.dtype, sharding) for tensor, index in live}
 
 
 def _note_run(end: TraceNode, values: dict[int, Any]) -> None:
