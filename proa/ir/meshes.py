@@ -211,7 +211,9 @@ def put(value: Any, sharding: Any) -> Any:
         if is_elsewhere(devices):
             return absent(value.shape, value.dtype, sharding)
     wait_for_last(devices)  # what is cut in another way is exchanged by a program
-    result = jax.device_put(value, sharding)
+    # An ordinary array stays the user's: a program that is given the new one may overwrite it.
+    apart = {"may_alias": False} if devices is None and value.__class__ is not _ndarray else {}
+    result = jax.device_put(value, sharding, **apart)
     note_last(devices, [result])
     return result
 
