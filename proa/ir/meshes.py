@@ -206,7 +206,7 @@ def put(value: Any, sharding: Any) -> Any:
     if devices is None and not sharding.is_fully_addressable:
         return _placed(np.asarray(value), value.shape, value.dtype, sharding)
     if devices is not None and several_processes():
-        if set(devices) != {device.id for device in sharding.device_set}:
+        if not hasattr(sharding, "mesh") or set(devices) != {device.id for device in sharding.device_set}:
             return _carried(value, devices, sharding)
         if is_elsewhere(devices):
             return absent(value.shape, value.dtype, sharding)
@@ -252,6 +252,17 @@ def _placed(host: Any, shape: tuple[int, ...], dtype: Any, sharding: Any) -> Any
     if not sharding.addressable_devices:
         return absent(shape, dtype, sharding)
     return started_jax().make_array_from_callback(shape, sharding, host.__getitem__)
+
+
+def on_mesh(value: Any, devices: tuple[int, ...]) -> Any:
+    """A result of a program on a mesh of one device, as one that was laid out there: XLA may tell the device alone."""
+    if value.__class__ is not _ndarray and (hasattr(value.sharding, "mesh") or len(devices) > 1):
+        return value
+    jax = started_jax()
+    sharding = whole_on(devices)
+    if value.__class__ is _ndarray:
+        return jax.device_put(value, sharding)
+    return jax.make_array_from_single_device_arrays(value.shape, sharding, [value])
 
 
 def absent(shape: tuple[int, ...], dtype: Any, sharding: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core import job
 from ..core.place import CPU, parse_place
 from ..eager.declare import op
 from ..eager.infer import same_shape
@@ -99,7 +100,7 @@ def devices_of_tensor(x: Tensor) -> tuple[int, ...] | None:
 def _on_one_device(x: Tensor, number: int) -> Tensor:
     """The tensor on a mesh of one device: an accelerator is a place like any other, of a CPU's virtual devices all but the
     first are meshes."""
-    if not number and not Mode.sharded and x._aval.place is CPU and LOCAL.place is CPU:
+    if not number and not Mode.sharded and x._aval.place is CPU and LOCAL.place is CPU and job.size() == 1:
         return x  # nothing is elsewhere, and nobody needs to ask for devices
     device = started_jax().devices()[number]
     there = devices_of_tensor(x)

@@ -195,11 +195,14 @@ def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Task]:
 
 
 def _carry(array: Any, shape: tuple[int, ...], dtype: Any, sender: int, receivers: Sequence[int]) -> Any:
-    """An array from one process to others, for tensors that move between meshes."""
+    """An array from one process to others, for tensors that move between meshes.
+
+    The sender waits as well: XLA has one communicator for a set of devices, and programs over these devices that ran beside
+    the message would take its bytes for theirs.
+    """
     if job.rank() == sender:
-        kept = np.array(array)  # it goes in the background, and the next step may overwrite where it lies
-        for rank in receivers:
-            movements.send(line_of((sender, rank)), kept)
+        for call in [movements.send(line_of((sender, rank)), array) for rank in receivers]:
+            call.wait()
         return array
     return np.asarray(movements.send(line_of((sender, job.rank())), np.zeros(shape, dtype)).wait())
 

@@ -223,6 +223,8 @@ def _note_run(end: TraceNode, values: dict[int, Any]) -> None:
 
 
 def _deliver(segment: Segment, live: list[tuple[Any, int]], values: Any) -> None:
+    if segment.devices is not None and len(segment.devices) == 1 and meshes.several_processes():
+        values = {index: meshes.on_mesh(values[index], segment.devices) for _, index in live}
     if not Mode.threaded:
         for tensor, index in live:
             tensor._value = values[index]

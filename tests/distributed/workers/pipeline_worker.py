@@ -76,13 +76,13 @@ def moves(rank: int) -> dict[str, Any]:
     """A tensor from mesh to mesh, and its gradient back; plain arithmetic beside it."""
     first, second, both = (dist.ProcessMesh(ids, ["x"]) for ids in ([0], [1], [0, 1]))
     whole = np.arange(8, dtype="float32").reshape(4, 2)
-    x = paddle.to_tensor(whole, stop_gradient=False)
+    x = dist.shard_tensor(whole, first, [dist.Replicate()], stop_gradient=False)
     beside = paddle.to_tensor([2.0]) * 3.0  # every process has it, before and behind
-    there = dist.reshard(dist.shard_tensor(x, first, [dist.Replicate()]) * 2.0, second, [dist.Replicate()])
+    there = dist.reshard(x * 2.0, second, [dist.Replicate()])
     result = dist.reshard(there * beside, both, [dist.Shard(0)])
     result.sum().backward()
     assert beside.tolist() == [6.0]
-    assert x.grad.numpy().tolist() == np.full((4, 2), 12.0).tolist()
+    assert dist.reshard(x.grad, both, [dist.Replicate()]).numpy().tolist() == np.full((4, 2), 12.0).tolist()
     np.testing.assert_array_equal(dist.reshard(result, both, [dist.Replicate()]).numpy(), whole * 12)
     for dtype in ("float64", "int64", "bool", "bfloat16"):
         sent = dist.shard_tensor(paddle.to_tensor(whole).astype(dtype), second, [dist.Replicate()])
