@@ -68,7 +68,9 @@ def _described(sharding: Any) -> tuple[tuple[int, ...] | None, Any]:
     """The devices of a sharding (None: an ordinary one) and what it is told apart by (None: whole on each of them)."""
     if len(sharding.device_set) < 2:
         (device,) = sharding.device_set
-        if hasattr(sharding, "mesh") and several_processes():  # laid out there by the user: all processes must see it alike
+        if (
+            hasattr(sharding, "mesh") and several_processes()
+        ):  # laid out there by the user: all processes must see it alike
             return (device.id,), None
         return (None if is_ordinary(device) else (device.id,)), None
     devices = tuple(device.id for device in sharding._device_assignment)

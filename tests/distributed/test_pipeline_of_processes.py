@@ -23,8 +23,9 @@ def test_stages_in_two_processes_train_as_one_process_does(tmp_path) -> None:
         assert report["micro"] == pytest.approx(single, rel=1e-5)
     assert reports[0]["evaluated"] == reports[1]["evaluated"]
     assert reports[0]["predicted"] == reports[1]["predicted"]
-    assert "lies on devices of other processes alone; received one on the devices of process(es) [1]" in (
-        reports[0]["refusal"]
+    assert (
+        "lies on devices of other processes alone; received one on the devices of process(es) [1]"
+        in (reports[0]["refusal"])
     )
     assert not reports[1]["refusal"], "the process that has the loss reads it"
     # The checkpoint holds the parameters of both stages, as trained.
