@@ -18,7 +18,7 @@ _ADVICE = {
     "base.core.pir": "programs are captured by paddle.jit.to_static or built by paddle.static here; use those",
     "base.dygraph": "use the public functions of paddle",
     "decomposition": "operations are broken down by the compiler here; nothing needs to be called",
-    "distributed": "this part of the distributed package has no counterpart (datasets: use a DataLoader); see docs/differences.md",
+    "distributed": "use a DataLoader in place of its datasets; see docs/differences.md",
     "framework": "use the public functions of paddle",
     "incubate.nn.functional": "use the layers and functions of paddle.nn",
     "jit.dy2static": "use paddle.jit.to_static",
