@@ -2,12 +2,14 @@
 
     python -m benchmarks.checkpoint                     # 1 GB of parameters
     python -m benchmarks.checkpoint --megabytes 256 --rounds 5 --folder /somewhere
-    python -m benchmarks.checkpoint --unprepared        # without prepare_async_save() before
+    python -m benchmarks.checkpoint --begin nothing     # as a program that is no job, and did not prepare either
+    python -m benchmarks.checkpoint --begin prepare     # as a program that is no job, but called prepare_async_save()
 
 For one process on a CPU. Each round trains a few steps, saves in the foreground, trains, saves in the background and goes on
-training until the file is there. Training waits for the call (`background_call_s`; without `prepare_async_save` the first
-one also makes the memory that the later ones copy into). Steps beside the writing are timed as well: they share processor
-and memory with it. Bar: the longest call takes at most 15 % of a save in the foreground.
+training until the file is there. Training waits for the call (`background_call_s`; the first one also gets the memory that
+the later ones copy into, unless it was got before: by itself in a job, which begins with `init_parallel_env`). Steps beside
+the writing are timed as well: they share processor and memory with it. Bar: the longest call takes at most 15 % of a save in
+the foreground.
 """
 
 from __future__ import annotations
@@ -29,23 +31,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--megabytes", type=int, default=1024)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument(
-        "--unprepared", action="store_true", help="the first save in the background makes its memory itself"
-    )
+    parser.add_argument("--begin", choices=("job", "prepare", "nothing"), default="job", help="how the program begins")
     parser.add_argument("--folder", help="where to write; a temporary folder otherwise")
     arguments = parser.parse_args()
     folder = tempfile.mkdtemp(dir=arguments.folder)
     try:
-        print(json.dumps(measure(arguments.megabytes, arguments.rounds, folder, not arguments.unprepared), indent=2))
+        print(json.dumps(measure(arguments.megabytes, arguments.rounds, folder, arguments.begin), indent=2))
     finally:
         shutil.rmtree(folder)
 
 
-def measure(megabytes: int, rounds: int, folder: str, prepared: bool) -> dict[str, Any]:
+def measure(megabytes: int, rounds: int, folder: str, beginning: str) -> dict[str, Any]:
     import proa as paddle
     import proa.distributed as dist
     from proa.framework.io import clear_async_save_task_queue
 
+    if beginning == "job":
+        dist.init_parallel_env()
     num_layers = max(1, megabytes // 16)
     layers = [paddle.nn.Linear(WIDTH, WIDTH, bias_attr=False) for _ in range(num_layers)]
     model = paddle.nn.LayerList(layers)
@@ -69,7 +71,7 @@ def measure(megabytes: int, rounds: int, folder: str, prepared: bool) -> dict[st
         dist.save_state_dict({"model": model.state_dict()}, folder, keep=2, **options)
         return time.perf_counter() - begin
 
-    if prepared:
+    if beginning == "prepare":
         dist.checkpoint.prepare_async_save({"model": model.state_dict()})
     for _ in range(6):  # until it is compiled
         step()
@@ -87,6 +89,7 @@ def measure(megabytes: int, rounds: int, folder: str, prepared: bool) -> dict[st
         behind.append(time.perf_counter() - begin)
     files = sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder))
     return {
+        "begin": beginning,
         "parameters_mb": num_layers * 16,
         "files_mb": round(files / 2 / 2**20),
         "step_s": round(usual, 3),

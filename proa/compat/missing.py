@@ -18,7 +18,7 @@ _ADVICE = {
     "base.core.pir": "programs are captured by paddle.jit.to_static or built by paddle.static here; use those",
     "base.dygraph": "use the public functions of paddle",
     "decomposition": "operations are broken down by the compiler here; nothing needs to be called",
-    "distributed": "work that is spread over several processes is not there yet; see docs/differences.md",
+    "distributed": "use a DataLoader in place of its datasets; see docs/differences.md",
     "framework": "use the public functions of paddle",
     "incubate.nn.functional": "use the layers and functions of paddle.nn",
     "jit.dy2static": "use paddle.jit.to_static",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..core import job
 from ..core.tracebacks import boundary
 from ..ir import xla
+from .checkpoint.staging import expect_saves
 
 if TYPE_CHECKING:
     from .group import Group
@@ -162,6 +163,7 @@ def init_parallel_env(nccl_config: Any = None) -> Any:
         xla.join()
         forget(None)
     _state["initialized"] = True
+    expect_saves()
     return global_group()
 
 

@@ -11,6 +11,7 @@ the order of their axes are brought to the same one.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, cast
 
@@ -67,6 +68,10 @@ def _described(sharding: Any) -> tuple[tuple[int, ...] | None, Any]:
     """The devices of a sharding (None: an ordinary one) and what it is told apart by (None: whole on each of them)."""
     if len(sharding.device_set) < 2:
         (device,) = sharding.device_set
+        if (
+            hasattr(sharding, "mesh") and several_processes()
+        ):  # laid out there by the user: all processes must see it alike
+            return (device.id,), None
         return (None if is_ordinary(device) else (device.id,)), None
     devices = tuple(device.id for device in sharding._device_assignment)
     return devices, None if sharding.is_fully_replicated else sharding
@@ -201,12 +206,86 @@ def put(value: Any, sharding: Any) -> Any:
     note_sharded()
     devices = devices_of(value)
     if devices is None and not sharding.is_fully_addressable:
-        host = np.asarray(value)
-        return jax.make_array_from_callback(host.shape, sharding, host.__getitem__)
+        return _placed(np.asarray(value), value.shape, value.dtype, sharding)
+    if devices is not None and several_processes():
+        if not hasattr(sharding, "mesh") or set(devices) != {device.id for device in sharding.device_set}:
+            return _carried(value, devices, sharding)
+        if is_elsewhere(devices):
+            return absent(value.shape, value.dtype, sharding)
     wait_for_last(devices)  # what is cut in another way is exchanged by a program
-    result = jax.device_put(value, sharding)
+    # An ordinary array stays the user's: a program that is given the new one may overwrite it.
+    apart = {"may_alias": False} if devices is None and value.__class__ is not _ndarray else {}
+    result = jax.device_put(value, sharding, **apart)
     note_last(devices, [result])
     return result
+
+
+# How an array comes from one process to others: (array or None, shape, dtype, sender, receivers) -> array.
+# Put here by `distributed/transport/messages.py`, which stands above this package.
+CARRIERS: list[Callable[..., Any]] = []
+
+
+def _carried(value: Any, devices: tuple[int, ...], sharding: Any) -> Any:
+    """An array on devices of other processes: called by all processes of the job, in the same order."""
+    jax = started_jax()
+    sources = _processes_of(devices)
+    laid_out = hasattr(sharding, "mesh")  # else it is to be an ordinary array, of each process
+    everybody = frozenset(range(jax.process_count()))
+    targets = _processes_of(tuple(device.id for device in sharding.device_set)) if laid_out else everybody
+    sender, receivers, own = min(sources), sorted(targets - sources), jax.process_index()
+    host = np.asarray(readable(value)) if own in sources else None
+    if receivers and (own == sender or own in receivers):
+        host = CARRIERS[-1](host, value.shape, value.dtype, sender, receivers)
+    return _placed(host, value.shape, value.dtype, sharding)
+
+
+def agreed(numbers: list[int], devices: tuple[int, ...]) -> list[int]:
+    """Numbers as the processes of some devices have them; called by all, in the same order."""
+    jax = started_jax()
+    sources = _processes_of(devices)
+    sender, receivers = min(sources), sorted(frozenset(range(jax.process_count())) - sources)
+    if not numbers or jax.process_index() not in (*receivers, *([sender] if receivers else [])):
+        return numbers
+    return CARRIERS[-1](np.array(numbers), (len(numbers),), np.dtype(np.int64), sender, receivers).tolist()
+
+
+def _placed(host: Any, shape: tuple[int, ...], dtype: Any, sharding: Any) -> Any:
+    """An array of the host on the devices of this process; absent if there are none."""
+    if not sharding.addressable_devices:
+        return absent(shape, dtype, sharding)
+    return started_jax().make_array_from_callback(shape, sharding, host.__getitem__)
+
+
+def on_mesh(value: Any, devices: tuple[int, ...]) -> Any:
+    """A result of a program on a mesh of one device, as one that was laid out there: XLA may tell the device alone."""
+    if value.__class__ is not _ndarray and (hasattr(value.sharding, "mesh") or len(devices) > 1):
+        return value
+    jax = started_jax()
+    sharding = whole_on(devices)
+    if value.__class__ is _ndarray:
+        return jax.device_put(value, sharding)
+    return jax.make_array_from_single_device_arrays(value.shape, sharding, [value])
+
+
+def absent(shape: tuple[int, ...], dtype: Any, sharding: Any) -> Any:
+    """An array on devices of other processes alone: where it lies is known here, and nothing else."""
+    return started_jax().make_array_from_single_device_arrays(shape, sharding, [], dtype=dtype)
+
+
+@functools.cache
+def _processes_of(devices: tuple[int, ...]) -> frozenset[int]:
+    by_id = {device.id: device.process_index for device in started_jax().devices()}
+    return frozenset(by_id[number] for number in devices)
+
+
+def is_elsewhere(devices: tuple[int, ...]) -> bool:
+    """Whether no device of this process is among them: programs that span them are for others to run."""
+    return several_processes() and started_jax().process_index() not in _processes_of(devices)
+
+
+def spans_a_part(devices: tuple[int, ...]) -> bool:
+    """Whether some processes of the job have none of the devices."""
+    return several_processes() and len(_processes_of(devices)) < started_jax().process_count()
 
 
 @functools.cache
@@ -226,7 +305,15 @@ def several_processes() -> bool:
 
 def readable(value: Any) -> Any:
     """An array whose elements this process can read: what lies in other processes is fetched, which all must do at once."""
-    if value.__class__ is _ndarray or value.is_fully_addressable or value.is_fully_replicated:
+    if value.__class__ is _ndarray or value.is_fully_addressable:
+        return value
+    if not value.sharding.addressable_devices:
+        raise RuntimeError(
+            "(numpy) the tensor lies on devices of other processes alone; received one on the devices of process(es) "
+            f"{sorted(_processes_of(cast('tuple[int, ...]', devices_of(value))))}; read it there, or bring it to all by "
+            "dist.reshard() in all processes."
+        )
+    if value.is_fully_replicated:
         return value
     devices = cast("tuple[int, ...]", devices_of(value))
     wait_for_last(devices)

@@ -191,6 +191,9 @@ class Runtime:
 
 RUNTIME = Runtime()
 
+# Called with the tensors that an optimiser changes: at its first step, and when other parameters get gradients than before.
+UPDATE_WATCHERS: list[Callable[[list[Any]], None]] = []
+
 
 def current_layer() -> str:
     """The path of the layer this thread is in, while somebody watches; empty outside of all."""

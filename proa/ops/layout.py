@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core import job
 from ..core.place import CPU, parse_place
 from ..eager.declare import op
 from ..eager.infer import same_shape
@@ -79,6 +80,8 @@ def constrain(x: Tensor, attributes: tuple[Any, ...]) -> Tensor:
     sharding = meshes.sharding_of(*attributes)
     wanted = tuple(device.id for device in sharding._device_assignment)
     value, there = x._value, devices_of_tensor(x)
+    if there != wanted and meshes.spans_a_part(wanted):
+        return relayed(x, sharding)
     if there != wanted and (value is not None or there is not None):
         return relayed(x, sharding)
     if segment.devices not in (None, wanted):
@@ -97,11 +100,13 @@ def devices_of_tensor(x: Tensor) -> tuple[int, ...] | None:
 def _on_one_device(x: Tensor, number: int) -> Tensor:
     """The tensor on a mesh of one device: an accelerator is a place like any other, of a CPU's virtual devices all but the
     first are meshes."""
-    if not number and not Mode.sharded and x._aval.place is CPU and LOCAL.place is CPU:
+    if not number and not Mode.sharded and x._aval.place is CPU and LOCAL.place is CPU and job.size() == 1:
         return x  # nothing is elsewhere, and nobody needs to ask for devices
     device = started_jax().devices()[number]
-    place = parse_place(device)
     there = devices_of_tensor(x)
+    if meshes.several_processes():
+        return x if there == (device.id,) else relayed(x, meshes.whole_on((device.id,)))
+    place = parse_place(device)
     if place is not CPU:
         return relayed(x, meshes.whole_on((device.id,))) if there is not None else moved(x, place)
     if there == (None if meshes.is_ordinary(device) else (device.id,)):

@@ -20,7 +20,7 @@ from ..eager.tensor import Tensor, alias
 from ..ir import recorder
 from ..ir.capture import outside_capture
 from ..ir.live import LiveNumber
-from ..ir.observing import RUNTIME
+from ..ir.observing import RUNTIME, UPDATE_WATCHERS
 from ..ir.recorder import LOCAL, apart, recording_gradients
 from ..ir.recording.mode import Mode
 from ..ops.basic import cast_to
@@ -329,6 +329,8 @@ class Optimizer(Minimizing, StateDict, FusedStorage, PaddleNames):
         group.active, group.factors = active, factors
         terms = ((position, self._gradient_term(parameter)) for position, parameter in enumerate(active))
         group.terms = {position: term for position, term in terms if term[1]}
+        for watcher in UPDATE_WATCHERS:
+            watcher([tensor for each in self._param_groups for bucket in each.buckets for tensor in bucket.targets])
 
     def _settle(self, group: Group) -> None:
         """Writes the number of steps that buckets count back to their parameters."""

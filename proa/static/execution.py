@@ -128,7 +128,7 @@ class Executor:
         for name in arrays:
             if name not in program.data:
                 warn(f"(Executor.run) the program has no input named {name!r}; it is ignored.")
-        results = program.compute(lambda given: _input(program, given, arrays), fetches, scope)
+        results = computed(program, arrays, fetches, scope)
         return [result.numpy() for result in results] if return_numpy else results
 
     def split_program_by_device(self, program: Program) -> Any:
@@ -196,6 +196,20 @@ class Executor:
             NotImplementedError: (Executor.infer_from_dataset) use a DataLoader and Executor.run().
         """
         raise NotImplementedError("(Executor.infer_from_dataset) use a DataLoader and Executor.run().")
+
+
+def computed(program: Program, arrays: dict[str, Any], fetches: list[Tensor], scope: Scope) -> list[Tensor]:
+    """The values of variables after a run in which the program's companions take part."""
+    wanted, spans = list(fetches), list[tuple[Any, int, int]]()
+    for companion in program.companions:
+        arrays = {**arrays, **companion.feed(arrays, scope)}
+        begin = len(wanted)
+        wanted += companion.fetches()
+        spans.append((companion, begin, len(wanted)))
+    results = program.compute(lambda given: _input(program, given, arrays), wanted, scope)
+    for companion, begin, end in spans:
+        companion.finish(results[begin:end], scope)
+    return results[: len(fetches)]
 
 
 @contextlib.contextmanager

@@ -33,6 +33,7 @@ from ..ir.sizes.stated import stated, stated_program
 from ..ops.create.creation import assign_to
 from . import mode
 from .block import Block
+from .companions import Companion
 from .fed_sizes import fitted
 from .printing import program_text
 from .segment import StaticSegment
@@ -91,6 +92,7 @@ class Program:
         self.run_lock = new_reentrant_lock()
         self.graphs: dict[Any, Graph] = {}
         self.is_test = False
+        self.companions: list[Companion] = []
         self._seed = 0
         self._generator: Generator | None = None
 
@@ -508,6 +510,7 @@ class Program:
             made._segment = self.segment.copy(made)
             if for_test:
                 made.set_is_test_attr(True)
+            made.companions = [companion.copied(made) for companion in self.companions]
         return made
 
     def set_is_test_attr(self, is_test: bool = True) -> None:

@@ -79,12 +79,25 @@ def test_only_gpus_and_only_programs_with_products_are_compiled_quickly(monkeypa
 
 
 def test_weights_stay_apart_where_few_rows_meet_them() -> None:
-    def options(rows: int, kind: str = "gpu") -> dict[str, Any]:
+    def options(rows: int, kind: str = "gpu", sharded: bool = False) -> dict[str, Any]:
         flush_current()
         y = paddle.ones([rows, 64]) @ paddle.ones([64, 64])
         program = LOCAL.segment.node.program((y._index,))
-        return lowering._standing_options(program, make_place(kind, 0))
+        return lowering._standing_options(program, make_place(kind, 0), sharded)
 
     assert options(1) == lowering._WEIGHTS_APART
     assert options(64) == {}
     assert options(1, "cpu") == {}
+    assert options(64, sharded=True) == lowering._OVERLAPPING
+    assert options(1, sharded=True) == {**lowering._WEIGHTS_APART, **lowering._OVERLAPPING}
+    assert options(64, "cpu", sharded=True) == {}
+
+
+def test_xla_knows_the_options_of_many_devices() -> None:
+    """Names of options come and go with its versions, and one that it does not know fails every program."""
+    import jax
+
+    lowered = jax.jit(lambda x: x + 1).lower(1.0)
+    lowered.compile(compiler_options=lowering._OVERLAPPING)
+    with pytest.raises(jax.errors.JaxRuntimeError, match="No such compile option"):
+        lowered.compile(compiler_options={"xla_gpu_enable_something_else": True})

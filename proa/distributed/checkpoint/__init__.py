@@ -5,6 +5,7 @@ loading.py         `load_state_dict`: blocks put together for any placement
 merging.py         whole tensors; safetensors for others
 opening.py         which checkpoint; safetensors from others
 staging.py         copies for saves in the background: `prepare_async_save`
+memory.py          the memory that those copies lie in
 pieces.py          what of a state dictionary lies in this process, and who writes it
 sharded_weight.py  local tensors that say which block they are
 metadata.py        the file that says where everything lies

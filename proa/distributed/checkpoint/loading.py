@@ -158,6 +158,8 @@ def _fill(target: Any, blocks: Blocks) -> None:
     if not spans_devices(data):
         target.set_value(_converted(blocks.take((0,) * len(blocks.shape), blocks.shape), dtype))
         return
+    if not data.sharding.addressable_devices:
+        return  # nothing of it lies in this process
     import jax
 
     taken: dict[Any, np.ndarray] = {}  # devices that hold the same block get the same array

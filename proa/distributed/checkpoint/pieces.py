@@ -89,8 +89,10 @@ def _refuse(name: str, value: Any) -> Any:
 
 
 def spans_devices(value: Any) -> bool:
-    """Whether an array is a `jax.Array` over several devices."""
-    return not isinstance(value, np.ndarray) and hasattr(value, "sharding") and len(value.sharding.device_set) > 1
+    """Whether an array is a `jax.Array` over several devices, or on one of another process."""
+    if isinstance(value, np.ndarray) or not hasattr(value, "sharding"):
+        return False
+    return len(value.sharding.device_set) > 1 or not value.sharding.is_fully_addressable
 
 
 def held_pieces(key: str, value: Any, own_device: int) -> list[Piece]:

@@ -16,7 +16,7 @@ from ...core.errors import value_error
 from ...core.tracebacks import boundary
 from ...framework import background
 from ...framework.writing import replacing
-from . import files, folder, staging
+from . import files, folder
 from .metadata import Catalogue, Part, encode
 from .pieces import (
     Piece,
@@ -27,6 +27,7 @@ from .pieces import (
     own_pieces,
 )
 from .processes import Processes
+from .staging import Snapshot
 
 if TYPE_CHECKING:
     from ..group import Group
@@ -65,8 +66,8 @@ def save_state_dict(
     mine = own_pieces(processes, values, save_replicas)
     plain = {key: checked_value(key, value) for key, value in values.items() if not is_tensor(value)}
     suffix = files.SUFFIXES[bool(safetensors)]
-    arrays = staging.snapshot(mine) if async_save else None
-    save = _Save(processes, path, plan["number"], plan["attempt"], suffix, mine, arrays, plain, paths, keep)
+    snapshot = Snapshot(mine) if async_save else None
+    save = _Save(processes, path, plan["number"], plan["attempt"], suffix, mine, snapshot, plain, paths, keep)
     if async_save:
         background.start(save.run)
     else:
@@ -101,14 +102,14 @@ class _Save:
 
     def __init__(
         self, processes: Processes, path: str, number: int, attempt: int, suffix: str, pieces: list[Piece],
-        arrays: list[np.ndarray] | None, values: dict[str, Any], paths: dict[str, tuple[str, ...]], keep: int | None,
+        snapshot: Snapshot | None, values: dict[str, Any], paths: dict[str, tuple[str, ...]], keep: int | None,
     ) -> None:  # fmt: skip
         self._processes = processes
         self._path = os.path.realpath(path)
         self._number, self._attempt, self._suffix = number, attempt, suffix
-        self._pieces, self._arrays = pieces, arrays
+        self._pieces, self._snapshot = pieces, snapshot
         self._values, self._paths, self._keep = values, paths, keep
-        if arrays is not None:
+        if snapshot is not None:
             for piece in pieces:
                 piece.source = None  # the tensor itself may change, or go
 
@@ -124,7 +125,8 @@ class _Save:
         else:
             failure = None
         reports = self._processes.exchange(report)
-        self._give_back_buffers()
+        if self._snapshot is not None:
+            self._snapshot.close()
         self._raise_failures(reports, failure)
         outcome: dict[str, Any] = {}
         if self._processes.is_coordinator:
@@ -157,7 +159,7 @@ class _Save:
         return parts, sizes
 
     def _array(self, position: int) -> np.ndarray:
-        return self._arrays[position] if self._arrays is not None else array_of(self._pieces[position].source)
+        return array_of(self._pieces[position].source) if self._snapshot is None else self._snapshot.array(position)
 
     def _finish(self, reports: list[dict[str, Any]]) -> None:
         """Writes the metadata: from then on the checkpoint is there."""
@@ -180,11 +182,6 @@ class _Save:
         failures = [report["failure"] for report in reports if "failure" in report]
         if failures:
             raise RuntimeError(f"(save_state_dict) checkpoint {self._number} was not written: {'; '.join(failures)}.")
-
-    def _give_back_buffers(self) -> None:
-        if self._arrays is not None:
-            staging.give_back(self._arrays)
-            self._arrays = []
 
 
 def _check_cover(key: str, parts: list[Part]) -> None:

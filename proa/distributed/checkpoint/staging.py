@@ -1,7 +1,7 @@
 """Copies for saves in the background: the values of one moment, in memory that nobody else writes to.
 
-The memory is kept from save to save, as getting it takes longer than copying: the system clears every page, and a virtual
-machine may have to ask its host for it. `prepare_async_save` gets it beside the training, before the first save needs it.
+What lies on an accelerator with room for it is copied there, which takes milliseconds, and comes to the host while the
+training goes on. Everything else is copied into memory of the host that is kept from save to save (`memory.py`).
 """
 
 from __future__ import annotations
@@ -11,14 +11,18 @@ from typing import Any
 
 import numpy as np
 
+from ...core import job
 from ...core.dtype import to_numpy_dtype
-from ...core.locks import new_lock
 from ...core.tracebacks import boundary
 from ...framework import background
+from ...ir.observing import UPDATE_WATCHERS
+from .memory import Kind, Reserve
 from .pieces import Piece, array_of, flatten, own_pieces
 from .processes import Processes
 
 _COPYING_THREADS = 2  # one cannot use the memory's whole width
+_SPARE_ON_DEVICES = 0.9  # of an accelerator's memory, what may be full when the copies lie there
+_WORTH_EXPECTING = 1 << 26  # bytes: the memory for less is had quickly
 
 
 @boundary
@@ -27,9 +31,11 @@ def prepare_async_save(
 ) -> None:
     """Gets the memory that `save_state_dict(async_save=True)` copies such a state dictionary into, in the background.
 
-    Without it the first save in the background takes longer than the later ones, which find the memory there. To be called
-    by all processes, at the start of the training; the memory stays until something else is saved in the background. A save
-    that comes before it is there waits for the rest.
+    Where `init_parallel_env` or `fleet.init` was called, memory for what the optimiser updates is got by itself when it
+    makes its first step, if the system has plenty; this is for other programs and for states with more in them. Without
+    memory the first save in the background takes longer than the later ones. To be called by all processes, at the start
+    of the training. A save that comes before it is there waits for the rest. While nothing is saved the system may take it
+    back.
 
     Args:
         state_dict: as it will be saved: shapes and dtypes count, not the values.
@@ -49,59 +55,81 @@ def prepare_async_save(
     processes = Processes("prepare_async_save", process_group, coordinator_rank)
     values, _ = flatten(state_dict, "prepare_async_save")
     kinds = [_kind(piece) for piece in own_pieces(processes, values, save_replicas)]
-    background.start(lambda: give_back(_touched(_BUFFERS.take(kinds))))
+    background.start(lambda: _get(kinds))
 
 
-def snapshot(pieces: list[Piece]) -> list[np.ndarray]:
-    """The values of now."""
-    buffers = _BUFFERS.take([_kind(piece) for piece in pieces])
-    sources = [piece.source for piece in pieces]
-    with ThreadPoolExecutor(_COPYING_THREADS) as pool:
-        return list(pool.map(array_of, sources, buffers))
+def _get(kinds: list[Kind]) -> None:
+    memory, arrays = RESERVE.lend(kinds)
+    for array in arrays:
+        array.fill(0)  # the system gives memory when it is written to
+    RESERVE.give_back(memory)
 
 
-def give_back(arrays: list[np.ndarray]) -> None:
-    """Keeps memory for the next save."""
-    _BUFFERS.give(arrays)
+def expect_saves() -> None:
+    """Gets memory for saves in the background when an optimiser makes its first step: called where a job begins.
+
+    Processes that hold the same values share the writing, so each is given its share; what else a save needs it gets itself.
+    """
+    if _reserve_for not in UPDATE_WATCHERS:
+        UPDATE_WATCHERS.append(_reserve_for)
 
 
-_Kind = tuple[tuple[int, ...], np.dtype]
+def _reserve_for(tensors: list[Any]) -> None:
+    total = sum(tensor._aval.size * np.dtype(tensor._aval.dtype).itemsize for tensor in tensors) // job.size()
+    if total >= _WORTH_EXPECTING and RESERVE.num_bytes() < total:
+        RESERVE.get_beside(total)
 
 
-class _Buffers:
-    """Memory of the last save in the background, for the next one."""
+class Snapshot:
+    """The values of one moment."""
 
-    def __init__(self) -> None:
-        self._lock = new_lock()
-        self._free: dict[_Kind, list[np.ndarray]] = {}
+    def __init__(self, pieces: list[Piece]) -> None:
+        sources = [piece.source for piece in pieces]
+        if _room_on_devices(sources):
+            self._memory, self._values = None, copies_on_devices(sources)
+            return
+        self._memory, buffers = RESERVE.lend([_kind(piece) for piece in pieces])
+        with ThreadPoolExecutor(_COPYING_THREADS) as pool:
+            self._values = list(pool.map(array_of, sources, buffers))
 
-    def take(self, kinds: list[_Kind]) -> list[np.ndarray]:
-        with self._lock:
-            found = [self._take(kind) for kind in kinds]
-            self._free.clear()  # what another state dictionary left is not kept
-        return found
+    def array(self, position: int) -> np.ndarray:
+        """The numbers of a piece, on the host."""
+        return array_of(self._values[position])
 
-    def _take(self, kind: _Kind) -> np.ndarray:
-        waiting = self._free.get(kind)
-        return waiting.pop() if waiting else np.empty(*kind)
-
-    def give(self, arrays: list[np.ndarray]) -> None:
-        with self._lock:
-            self._free.clear()
-            for array in arrays:
-                self._free.setdefault((array.shape, array.dtype), []).append(array)
-
-
-_BUFFERS = _Buffers()
+    def close(self) -> None:
+        """Lets them go; the memory is kept for the next save."""
+        self._values = []
+        if self._memory is not None:
+            RESERVE.give_back(self._memory)
+            self._memory = None
 
 
-def _kind(piece: Piece) -> _Kind:
+RESERVE = Reserve()
+
+
+def _room_on_devices(sources: list[Any]) -> bool:
+    """Whether everything lies on accelerators that have room for it once more."""
+    wanted: dict[Any, int] = {}
+    for source in sources:
+        devices = getattr(getattr(source, "sharding", None), "device_set", ())
+        if not devices or any(device.platform == "cpu" for device in devices):
+            return False
+        for device in devices:
+            wanted[device] = wanted.get(device, 0) + source.nbytes
+    for device, num_bytes in wanted.items():
+        memory = device.memory_stats() or {}
+        if memory.get("bytes_in_use", 0) + num_bytes > _SPARE_ON_DEVICES * memory.get("bytes_limit", 0):
+            return False
+    return bool(wanted)
+
+
+def copies_on_devices(sources: list[Any]) -> list[Any]:
+    """Copies of arrays where they lie; the call does not wait for them."""
+    import jax
+
+    return [jax.device_put(source, source.sharding, may_alias=False) for source in sources]
+
+
+def _kind(piece: Piece) -> Kind:
     shape = piece.shape if piece.flat is None else (piece.flat[1] - piece.flat[0],)
     return shape, to_numpy_dtype(piece.dtype)
-
-
-def _touched(arrays: list[np.ndarray]) -> list[np.ndarray]:
-    """Arrays that have been written to: the system gives memory only then."""
-    for array in arrays:
-        array.fill(0)
-    return arrays

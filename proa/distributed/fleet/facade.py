@@ -464,7 +464,7 @@ class Fleet:
             True
         """
         if self._servers is not None:
-            return self._servers.distributed_optimizer(optimizer)  # whose steps happen there
+            return self._servers.distributed_optimizer(optimizer, strategy)  # whose steps happen there
         if strategy is not None:
             self._user_defined_strategy = strategy
         if self._hcg is None or divides_data_only(self._hcg, optimizer._parameter_list):

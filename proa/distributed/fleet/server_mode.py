@@ -14,10 +14,12 @@ from typing import Any
 from ...core.errors import value_error
 from ...framework import safetensors
 from ...framework.writing import replacing
+from ...ops.create.top_level import in_dynamic_mode
 from ...static.nn.common import on_servers
 from ..ps.client import Client
 from ..ps.cluster import Head, RayServer, connect, disconnect, start_server
 from ..ps.embedding import ServerOptimizer, sparse_embedding
+from ..ps.programs import ProgramOptimizer
 from ..ps.session import Session, current_session, set_session
 
 _POLL_SECONDS = 0.3
@@ -31,6 +33,7 @@ class ServerMode:
         self._head: Head | None = None
         self._folder: str | None = None
         self._session: Session | None = None
+        on_servers[:] = [sparse_embedding]
 
     # ---- servers ---------------------------------------------------------------------------------
 
@@ -84,7 +87,6 @@ class ServerMode:
         self._session = Session(servers, worker, count, mode, steps)
         self._session.client.everywhere("join", worker)
         set_session(self._session)
-        on_servers[:] = [sparse_embedding]
 
     def stop_worker(self) -> None:
         """Waits until everything sent is acknowledged, and says that this worker ends."""
@@ -102,8 +104,11 @@ class ServerMode:
     def barrier_worker(self) -> None:
         current_session().barrier()
 
-    def distributed_optimizer(self, optimizer: Any) -> ServerOptimizer:
-        """The optimiser whose steps happen on the servers."""
+    def distributed_optimizer(self, optimizer: Any, strategy: Any) -> ServerOptimizer | ProgramOptimizer:
+        """The optimiser whose steps happen on the servers; in a static program workers join later."""
+        if not in_dynamic_mode():
+            self._strategy = strategy or self._strategy
+            return ProgramOptimizer(optimizer)
         if self._session is None:
             raise RuntimeError(
                 "(fleet.distributed_optimizer) call fleet.init_worker() first: the parameters go to the servers."

@@ -129,8 +129,11 @@ class DistModel:
     def __call__(self, *args: Any) -> Any:
         """A step of the mode. With a loss the last argument is what it compares with, the others go into the model."""
         self._seen[self._mode] = [one for one in args if isinstance(one, Tensor)]
-        if self._mode == "train":
-            return self._train(args)
+        stages = getattr(self._layer, "_pipeline_stages", None)
+        result = self._train(args, stages) if self._mode == "train" else self._infer(args)
+        return result if stages is None else stages.for_all(result)
+
+    def _infer(self, args: tuple[Any, ...]) -> Any:
         with one_segment(), recording_gradients(False):
             if self._mode == "eval":
                 return self._evaluate(*args)
@@ -146,9 +149,8 @@ class DistModel:
             loss: Any = self._loss
             return loss(*outputs, args[-1])
 
-    def _train(self, args: tuple[Any, ...]) -> Tensor:
+    def _train(self, args: tuple[Any, ...], stages: Any) -> Tensor:
         pipeline = self._strategy.pipeline
-        stages = getattr(self._layer, "_pipeline_stages", None)
         count = pipeline.accumulate_steps if pipeline.enable else 1
         merged, mean = self._merged_steps()
         scale = 1.0 / merged if mean else 1.0

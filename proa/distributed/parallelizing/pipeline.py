@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ...core.errors import value_error
+from ...eager.moving import put_whole
 from ...eager.tensor import Tensor
 from ...ir import meshes
 from ...ir.xla import started_jax
@@ -20,7 +21,7 @@ from ...nn.layer import Layer
 from ..meshes.dtensor import reshard
 from ..meshes.layouts import found_layout
 from ..meshes.mesh import ProcessMesh
-from ..meshes.placement import Placement, Replicate
+from ..meshes.placement import Placement, Replicate, Shard
 from .plans import SplitPoint
 
 AXIS = "pp"
@@ -76,11 +77,6 @@ class Stages:
     """The stages of a model on the slices of a mesh."""
 
     def __init__(self, model: Layer, mesh: ProcessMesh, config: dict[str, Any]) -> None:
-        if started_jax().process_count() > 1:
-            raise NotImplementedError(
-                "(parallelize) a pipeline over the devices of several processes is not there; use one process for all "
-                "devices of a pipeline, or fleet's PipelineParallel."
-            )
         count = mesh.get_dim_size(AXIS)
         self.meshes = [mesh.get_mesh_with_dim(AXIS, stage) for stage in range(count)]
         self.numbers = assign_stages(model, config["split_spec"], count)
@@ -92,6 +88,15 @@ class Stages:
     def mesh_of(self, name: str) -> ProcessMesh:
         """The mesh of a layer; that of the first stage for what reaches over several."""
         return self.meshes[self.numbers.get(name, 0)]
+
+    def for_all(self, value: Any) -> Any:
+        """A result of the last stage, in all processes of the job."""
+        if not meshes.several_processes():
+            return value
+        if isinstance(value, (list, tuple)):
+            return type(value)(self.for_all(part) for part in value)
+        devices = tuple(device.id for device in started_jax().devices())
+        return put_whole(value, devices) if isinstance(value, Tensor) else value
 
     def _outermost(self, model: Layer) -> Iterator[tuple[str, Layer]]:
         """The largest layers that are in one stage each. Those that all stages share (`global_spec`) stay where they are
@@ -130,6 +135,10 @@ def moved_to(mesh: ProcessMesh, value: Any) -> Any:
     names = dict(zip(layout.mesh.dim_names, layout.placements, strict=True))
     placements: list[Placement] = [names.get(name, Replicate()) for name in mesh.dim_names]
     placements = [Replicate() if placement.is_partial() else placement for placement in placements]
+    if meshes.several_processes():  # those that have no part of it do not know how it is cut
+        cuts = [placement.dim if isinstance(placement, Shard) else meshes.WHOLE for placement in placements]
+        agreed = meshes.agreed(cuts, devices)
+        placements = [Replicate() if cut == meshes.WHOLE else Shard(cut) for cut in agreed]
     return reshard(value, mesh, placements)
 
 

@@ -13,14 +13,14 @@ import numpy as np
 
 from ...core.errors import type_error, value_error
 from ...eager.tensor import Tensor, tensor_from_data
+from ...ir.recorder import LOCAL
 from ...nn import functional as F
 from ...nn.layer import Layer
 from ...ops.create.top_level import in_dynamic_mode
 from .config import TableConfig
-from .session import Lookup, current_session
-
-_DENSE, _DENSE_WIDTH = "dense parameters", 256
-_SMALLEST = 64
+from .dense import DenseParameters
+from .programs import table_name, table_program
+from .session import Lookup, current_session, joined_session, padded_length
 
 
 class SparseEmbedding(Layer):
@@ -57,7 +57,7 @@ def look_up(config: TableConfig, ids: Any, padding: int | None, is_training: boo
         raise type_error("SparseEmbedding", "features must be integers", str(array.dtype))
     session = current_session()
     found, places, counts = np.unique(array.astype(np.int64), return_inverse=True, return_counts=True)
-    rows = np.zeros((max(_SMALLEST, 1 << (len(found) - 1).bit_length()), config.width), np.float32)
+    rows = np.zeros((padded_length(len(found)), config.width), np.float32)
     real = np.ones(len(found), bool) if padding is None else found != padding
     rows[: len(found)][real] = session.communicator.pull(config.name, found[real], create=is_training)
     if padding is not None and not real.all():
@@ -73,30 +73,31 @@ def look_up(config: TableConfig, ids: Any, padding: int | None, is_training: boo
 def sparse_embedding(
     input: Tensor, size: Any, padding_idx: int | None, is_test: bool, entry: Any, param_attr: Any
 ) -> Tensor:
-    """`paddle.static.nn.sparse_embedding` of a worker, in eager code: the table has the parameter's name."""
-    if not in_dynamic_mode():
-        raise NotImplementedError(
-            "(static.nn.sparse_embedding) programs do not send gradients to table servers yet; leave enable_static() out: "
-            "eager code does."
-        )
+    """`paddle.static.nn.sparse_embedding` in a job with table servers: the table has the parameter's name."""
     if not isinstance(size, (list, tuple)) or len(size) != 2:
         raise value_error("static.nn.sparse_embedding", "size must be [rows, width]", f"{size!r}")
+    padding = padding_idx if padding_idx is None or padding_idx >= 0 else int(size[0]) + padding_idx
+    if not in_dynamic_mode():
+        config = _config(table_name(param_attr), int(size[1]), entry)
+        return table_program(LOCAL.segment.owner).look_up(config, input, padding, is_test)
     name = getattr(param_attr, "name", None)
     if name is None:
         raise value_error(
             "static.nn.sparse_embedding", "a table needs a name, by which it is found at each call",
             f"param_attr: {param_attr}", "give param_attr=paddle.ParamAttr(name=...)",
         )  # fmt: skip
-    config = TableConfig(name, int(size[1]))
-    config = TableConfig(name, int(size[1]), **config.with_entry(entry))
-    current_session().create(config)
-    padding = padding_idx if padding_idx is None or padding_idx >= 0 else int(size[0]) + padding_idx
+    config = _config(name, int(size[1]), entry)
+    joined_session("static.nn.sparse_embedding").create(config)
     return look_up(config, input, padding, not is_test)
+
+
+def _config(name: str, width: int, entry: Any) -> TableConfig:
+    return TableConfig(name, width, **TableConfig(name, width).with_entry(entry))
 
 
 def _without_padding(rows: Any, found: Any, counts: Any, places: Any, real: Any) -> tuple[Any, ...]:
     number = int(np.nonzero(~real)[0][0])
-    kept = np.zeros((max(_SMALLEST, 1 << len(found).bit_length()), rows.shape[1]), np.float32)
+    kept = np.zeros((padded_length(len(found) + 1), rows.shape[1]), np.float32)
     kept[: len(found) - 1] = rows[: len(found)][real]
     last = len(kept) - 1
     places = np.where(places == number, last, places - (places > number))
@@ -110,82 +111,30 @@ class ServerOptimizer:
         self._inner = optimizer
         self._session = current_session()
         self._parameters = [p for p in optimizer._parameter_list if not p.stop_gradient]
-        self._sizes = [int(np.prod(parameter.shape)) for parameter in self._parameters]
-        self._chunks = [-(-size // _DENSE_WIDTH) for size in self._sizes]
-        self._start()
+        self._dense = DenseParameters(self._session, self._parameters, optimizer)
+        self._set(self._dense.start([parameter.numpy() for parameter in self._parameters]))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
-    def _start(self) -> None:
-        """All workers begin with the values of the first, or with what a job before has left."""
-        if not self._parameters:
-            return
-        rule, settings = _rule_of(self._inner)
-        self._session.create(
-            TableConfig(_DENSE, _DENSE_WIDTH, rule, settings=settings, initial_range=0.0, max_age=10**9)
-        )
-        if self._session.worker == 0:
-            values = self._flat([parameter.numpy() for parameter in self._parameters])
-            self._session.client.update("assign", _DENSE, self._ids(), values, self._ones())
-        self._session.barrier("dense")
-        self.pull()
-
-    def _ids(self) -> np.ndarray:
-        return np.arange(sum(self._chunks), dtype=np.int64)
-
-    def _ones(self) -> np.ndarray:
-        return np.ones(sum(self._chunks), np.float32)
-
-    def _flat(self, arrays: list[np.ndarray | None]) -> np.ndarray:
-        """Arrays as rows of the table, each beginning with a row of its own."""
-        rows = np.zeros((sum(self._chunks), _DENSE_WIDTH), np.float32)
-        begin = 0
-        for array, size, chunks in zip(arrays, self._sizes, self._chunks):
-            if array is not None:
-                rows[begin : begin + chunks].reshape(-1)[:size] = np.asarray(array, np.float32).reshape(-1)
-            begin += chunks
-        return rows
+    def _set(self, values: list[np.ndarray]) -> None:
+        for parameter, value in zip(self._parameters, values):
+            parameter.set_value(value)
 
     def pull(self) -> None:
         """Takes over the parameters as the servers have them."""
-        rows = self._session.communicator.pull(_DENSE, self._ids())
-        begin = 0
-        for parameter, size, chunks in zip(self._parameters, self._sizes, self._chunks):
-            values = rows[begin : begin + chunks].reshape(-1)[:size].reshape(parameter.shape)
-            parameter.set_value(values.astype(parameter._aval.dtype))
-            begin += chunks
+        self._set(self._dense.pull())
 
     def step(self) -> None:
         """Sends the gradients and fetches the parameters as they are then."""
         rate = float(self._inner.get_lr())
         self._session.push_lookups(None)
-        if self._parameters:
-            gradients = [None if p.grad is None else p.grad.numpy() for p in self._parameters]
-            self._session.communicator.push(_DENSE, self._ids(), self._flat(gradients), self._ones(), rate)
+        self._dense.push([None if p.grad is None else p.grad.numpy() for p in self._parameters], rate)
         self._session.communicator.stepped()
-        if self._parameters:
-            self.pull()
+        self.pull()
 
     def minimize(self, loss: Any, *args: Any, **kwargs: Any) -> tuple[None, None]:
         """backward and step."""
         loss.backward()
         self.step()
         return None, None
-
-
-def _rule_of(optimizer: Any) -> tuple[str, dict[str, float]]:
-    """The table's rule that does what an optimiser does."""
-    if optimizer._grad_clip is not None or optimizer._weight_decay:
-        raise value_error(
-            "fleet.distributed_optimizer", "the servers neither clip gradients nor decay weights", type(optimizer).__name__,
-            "leave grad_clip and weight_decay out",
-        )  # fmt: skip
-    name = type(optimizer).__name__
-    if name == "SGD":
-        return "sgd", {}
-    if name == "Adagrad":
-        return "adagrad", {"epsilon": optimizer._epsilon, "initial": optimizer._initial_accumulator_value}
-    if name == "Adam":
-        return "adam", {"beta1": optimizer._beta1, "beta2": optimizer._beta2, "epsilon": optimizer._epsilon}
-    raise value_error("fleet.distributed_optimizer", "the servers know SGD, Adagrad and Adam", name)

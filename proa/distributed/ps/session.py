@@ -16,6 +16,8 @@ from .server import TableServer
 
 # The session of this process: that of the job's servers (`fleet.init_worker`), or tables of its own.
 _current: list[Session] = []
+_joined: list[Session] = []  # that of the job's servers
+_SMALLEST = 64
 
 
 class Session:
@@ -61,7 +63,7 @@ class Session:
                 count = len(lookup.ids)
                 by_table.setdefault(lookup.table, []).append((lookup.ids, gradient.numpy()[:count], lookup.shows))
         for name, parts in by_table.items():
-            self.communicator.push(name, *_summed(parts), rate)
+            self.communicator.push(name, *summed(parts), rate)
 
     def barrier(self, name: str = "barrier") -> None:
         """Waits for all workers."""
@@ -80,7 +82,7 @@ class Lookup:
         self.table, self.ids, self.shows, self.rows = table, ids, shows, rows
 
 
-def _summed(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def summed(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Several lookups of one table as one: every feature once, its gradients added."""
     if len(parts) == 1:
         return parts[0]
@@ -98,5 +100,17 @@ def current_session() -> Session:
     return _current[0]
 
 
+def joined_session(where: str) -> Session:
+    """The session with the job's servers."""
+    if not _joined:
+        raise RuntimeError(f"({where}) this worker has not joined the table servers; call fleet.init_worker() first.")
+    return _current[0]
+
+
+def padded_length(count: int) -> int:
+    """How many rows so many features are filled up to: batches of different numbers shall be the same program."""
+    return max(_SMALLEST, 1 << max(0, count - 1).bit_length())
+
+
 def set_session(session: Session | None) -> None:
-    _current[:] = [session] if session is not None else []
+    _current[:] = _joined[:] = [session] if session is not None else []

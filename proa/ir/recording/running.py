@@ -169,6 +169,9 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
     entry.sighting = next_sighting()
     if Mode.sharded:
         segment.devices = segment.devices or entry.devices
+    if segment.devices is not None and meshes.is_elsewhere(segment.devices):
+        _deliver(segment, live, _absent(segment.devices, live))
+        return
     if segment.devices is not None:
         meshes.wait_for_last(segment.devices)  # before it is asked who else refers to its results
         meshes.bring_together(segment.inputs, segment.devices)
@@ -220,6 +223,12 @@ def _deliver_unharmed(segment: Segment, live: list[tuple[Any, int]], program: An
         _deliver(segment, live, values)
 
 
+def _absent(devices: tuple[int, ...], live: list[tuple[Any, int]]) -> dict[int, Any]:
+    """The results of a program that other processes run."""
+    sharding = meshes.whole_on(devices)
+    return {index: meshes.absent(tensor._aval.shape, tensor._aval.dtype, sharding) for tensor, index in live}
+
+
 def _note_run(end: TraceNode, values: dict[int, Any]) -> None:
     """Lets `read` know what was made, in the first runs of a path."""
     assert end.root is not None
@@ -228,6 +237,8 @@ def _note_run(end: TraceNode, values: dict[int, Any]) -> None:
 
 
 def _deliver(segment: Segment, live: list[tuple[Any, int]], values: Any) -> None:
+    if segment.devices is not None and len(segment.devices) == 1 and meshes.several_processes():
+        values = {index: meshes.on_mesh(values[index], segment.devices) for _, index in live}
     if not Mode.threaded:
         for tensor, index in live:
             tensor._value = values[index]

@@ -148,6 +148,8 @@ class Segment:
     def span(self, devices: tuple[int, ...], place: Place) -> None:
         """Makes it a segment whose program spans several devices; WrongMesh where it spans others."""
         if self.devices is None:
+            if self.refs and meshes.spans_a_part(devices):
+                raise WrongMesh(place)  # what was recorded before belongs to every process
             self.devices = devices
         elif self.devices != devices:
             raise WrongMesh(place)

@@ -53,6 +53,14 @@ _QUICKLY = {"xla_gpu_enable_triton_gemm": False, "xla_gpu_autotune_level": 1}
 # XLA joins products of one array with several weights, and copies these weights side by side to do so, at each run: the more
 # the fewer rows there are (a token of a 7 B model: 1 ms of 6).
 _WEIGHTS_APART = {"xla_gpu_dot_merger_threshold_mb": 0}
+# On many GPUs exchanges are begun as early and waited for as late as their operands allow, so that they go on beside
+# computation; in a loop also beside that of the next round. XLA's default order does each where it stands.
+_OVERLAPPING = {
+    "xla_gpu_enable_latency_hiding_scheduler": True,
+    "xla_gpu_enable_pipelined_all_gather": True,
+    "xla_gpu_enable_pipelined_all_reduce": True,
+    "xla_gpu_enable_pipelined_reduce_scatter": True,
+}
 _MANY_TIMES = 8  # so much larger are the weights of such a program than what they give
 KEEPERS: list[Callable[[], None]] = []  # called when freed memory that somebody keeps should go back to the system
 
@@ -175,7 +183,8 @@ class CompiledProgram:
             with warnings.catch_warnings(), context:
                 # Buffers that fit no result are donated all the same: XLA may use them for intermediate values.
                 warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
-                standing, quick = _standing_options(self.program, place), _quick_options(self.program, place, sharded)
+                standing = _standing_options(self.program, place, sharded)
+                quick = _quick_options(self.program, place, sharded)
                 self.executable = lowered.compile(compiler_options={**standing, **quick} or None)
                 if quick:
                     self.improving = _Improving(lowered, place, self.program, standing)
@@ -244,11 +253,13 @@ class CompiledProgram:
         return [*results, np.ones(self.num_flags, np.bool_)] if self.num_flags else results
 
 
-def _standing_options(program: Program, place: Place) -> dict[str, Any]:
+def _standing_options(program: Program, place: Place, sharded: bool) -> dict[str, Any]:
     """The options that a program is always compiled with."""
     if exactness.wanted():
         return exactness.COMPILER_OPTIONS
-    return _WEIGHTS_APART if place.kind == "gpu" and _has_few_rows(program) else {}
+    if place.kind != "gpu":
+        return {}
+    return (_WEIGHTS_APART if _has_few_rows(program) else {}) | (_OVERLAPPING if sharded else {})
 
 
 def _has_few_rows(program: Program) -> bool:

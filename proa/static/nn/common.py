@@ -16,6 +16,7 @@ from ...eager.tensor import Tensor
 from ...nn import functional as F
 from ...nn.base.attributes import make_parameter
 from ...nn.initializer import Constant, XavierUniform
+from ...ops.create.top_level import in_dynamic_mode
 from .parameters import Parameters, activated
 
 
@@ -83,8 +84,8 @@ def embedding(
     Args:
         input: integers.
         size: how many rows there are, and how long they are.
-        is_sparse: as `sparse` of `paddle.nn.functional.embedding`.
-        is_distributed: taken; it changes nothing.
+        is_sparse: as `sparse` of `paddle.nn.functional.embedding`; in a job with table servers the table is on them.
+        is_distributed: in a job with table servers the table is on them.
         padding_idx: a row that is zero and stays so; None: none.
         param_attr: the table's ParamAttr.
         dtype: the table's data type.
@@ -97,6 +98,8 @@ def embedding(
         >>> y.shape
         paddle.Size([-1, 4, 3])
     """
+    if on_servers and (is_sparse or is_distributed) and not in_dynamic_mode():
+        return on_servers[-1](input, size, padding_idx, False, None, param_attr)
     weight = _table("embedding", size, param_attr, dtype)
     index = None if padding_idx is None else padding_idx if padding_idx >= 0 else int(size[0]) + padding_idx
     return F.embedding(input, weight, padding_idx=index, sparse=is_sparse)
@@ -139,7 +142,7 @@ def sparse_embedding(
     return embedding(input, size, True, False, padding_idx, param_attr, dtype)
 
 
-# How a worker of table servers looks features up; put here by `fleet.init_worker`, which stands above this package.
+# How a job with table servers looks features up; put here by `fleet.init`, which stands above this package.
 on_servers: list[Callable[..., Tensor]] = []
 
 

@@ -8,6 +8,7 @@ import pathlib
 import pickle
 import resource
 import sys
+import threading
 import types
 
 import ml_dtypes
@@ -16,7 +17,8 @@ import pytest
 
 import proa as paddle
 import proa.distributed as dist
-from proa.distributed.checkpoint import merge_sharded_state_dict, prepare_async_save, saving, staging
+from proa.distributed.checkpoint import memory, merge_sharded_state_dict, prepare_async_save, saving, staging
+from proa.distributed.checkpoint.memory import Reserve
 from proa.distributed.checkpoint.metadata import LocalTensorIndex, LocalTensorMetadata, Metadata
 from proa.distributed.checkpoint.pieces import choose_writers, held_pieces
 from proa.framework.content import NAME_TABLE
@@ -231,8 +233,9 @@ def test_the_copy_for_the_background_shares_no_memory() -> None:
     """Buffers of tensors are reused by compiled steps: what the thread writes must lie elsewhere."""
     tensors = [paddle.rand([100, 10]), paddle.arange(5), (paddle.rand([8]) * 2).astype("bfloat16")]
     pieces = [piece for n, tensor in enumerate(tensors) for piece in held_pieces(str(n), tensor, 0)]
-    copies = staging.snapshot(pieces)
-    for tensor, piece, copy in zip(tensors, pieces, copies):
+    snapshot = staging.Snapshot(pieces)
+    for n, (tensor, piece) in enumerate(zip(tensors, pieces)):
+        copy = snapshot.array(n)
         assert copy.tobytes() == np.asarray(tensor._data()).tobytes()
         assert not np.shares_memory(copy, np.asarray(piece.source))
 
@@ -256,16 +259,71 @@ def test_memory_for_the_first_save_can_be_made_beforehand(tmp_path) -> None:
     clear_async_save_task_queue()
     ready = resident()
     assert ready - before > 0.9 * size
-    copies = staging.snapshot(pieces)
+    snapshot = staging.Snapshot(pieces)
     assert resident() - ready < 0.1 * size
-    np.testing.assert_array_equal(copies[0], np.full(size // 4, 3.0, "float32"))
-    staging.give_back(copies)
-    del copies
+    np.testing.assert_array_equal(snapshot.array(0), np.full(size // 4, 3.0, "float32"))
+    snapshot.close()
     prepare_async_save({"x": paddle.zeros([3])})  # of something else: the large one is not kept
     dist.save_state_dict(numbered(5.0), str(tmp_path), async_save=True)
     assert loaded(tmp_path) == 5
-    kept = [array for arrays in staging._BUFFERS._free.values() for array in arrays]
-    assert sum(array.nbytes for array in kept) < 0.1 * size
+    assert staging.RESERVE.num_bytes() < 0.1 * size
+
+
+def reserve_threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "reserve"]
+
+
+def first_step_in_a_job(monkeypatch) -> None:
+    monkeypatch.setattr(staging, "RESERVE", Reserve())
+    monkeypatch.setattr(staging, "_WORTH_EXPECTING", 1 << 20)
+    dist.init_parallel_env()
+    layer = paddle.nn.Linear(1024, 512, bias_attr=False)  # 2 MB, and as much for each moment
+    optimizer = paddle.optimizer.Adam(parameters=layer.parameters())
+    layer(paddle.ones([2, 1024])).sum().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted by Linux's files")
+def test_the_first_step_of_a_job_gets_the_memory_for_saves(monkeypatch) -> None:
+    first_step_in_a_job(monkeypatch)
+    for thread in reserve_threads():
+        thread.join()
+    assert 3 * (2 << 20) <= staging.RESERVE.num_bytes() < 3.1 * (2 << 20)
+
+
+def test_no_memory_is_got_where_there_is_little(monkeypatch) -> None:
+    monkeypatch.setattr(memory, "available_bytes", lambda: 3 << 20)
+    first_step_in_a_job(monkeypatch)
+    assert not reserve_threads()
+    assert not staging.RESERVE.num_bytes()
+
+
+def test_memory_that_is_being_got_may_be_taken() -> None:
+    """The thread that gets it writes to it: not any more once a save has it."""
+    reserve = Reserve()
+    size = 256 << 20
+    thread = threading.Thread(target=reserve.get, args=(size,))
+    thread.start()
+    while not reserve.num_bytes():
+        pass
+    lent, (array,) = reserve.lend([((size,), np.dtype("uint8"))])
+    array.fill(7)
+    thread.join()
+    assert array.min() == 7
+    reserve.give_back(lent)
+    assert reserve.num_bytes() == size
+
+
+def test_copies_on_devices_outlive_a_donation() -> None:
+    import jax
+    import jax.numpy as jnp
+
+    sources = [jnp.arange(6.0).reshape(2, 3), jnp.ones(4, jnp.bfloat16)]
+    copies = staging.copies_on_devices(sources)
+    jax.jit(lambda a, b: (a + 1, b + 1), donate_argnums=(0, 1))(*sources)
+    np.testing.assert_array_equal(np.asarray(copies[0]), np.arange(6.0).reshape(2, 3))
+    np.testing.assert_array_equal(np.asarray(copies[1]).astype("float32"), np.ones(4))
 
 
 def test_memory_is_made_for_dictionaries_only() -> None:
