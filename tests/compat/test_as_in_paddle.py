@@ -225,3 +225,21 @@ def test_a_smaller_last_batch_of_pictures() -> None:
             np.testing.assert_array_equal(found, np.full((rows, 2), 18.0))
     finally:
         paddle.disable_static()
+
+
+def test_accuracy_in_a_program_of_any_batch() -> None:
+    paddle.enable_static()
+    try:
+        main = static.Program()
+        with static.program_guard(main):
+            scores, labels = static.data("scores", [-1, 3]), static.data("labels", [-1, 1], "int64")
+            share = paddle.metric.accuracy(scores, labels, k=1)
+        for rows, expected in ((4, 0.75), (2, 0.5)):
+            given = {
+                "scores": np.eye(3, dtype="float32")[[0, 1, 2, 2][:rows]],
+                "labels": np.array([[0], [0], [2], [2]])[:rows],
+            }
+            (found,) = static.Executor().run(main, feed=given, fetch_list=[share])
+            assert found == expected
+    finally:
+        paddle.disable_static()
