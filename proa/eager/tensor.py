@@ -19,7 +19,7 @@ from ..core.errors import failed_type_check, type_error, value_error
 from ..core.place import CPU, Place, jax_device, jax_devices, parse_place, plain_place
 from ..core.printing import tensor_to_string
 from ..core.size import Size, TensorSize
-from ..core.symbols import is_symbolic, plain
+from ..core.symbols import is_symbolic, plain, tensor_size
 from ..ir import recorder
 from ..ir.meshes import devices_of, readable
 from ..ir.process.forking import State as ForkState
@@ -142,7 +142,8 @@ class Tensor:
             >>> x.size, x.size(0)
             (6, 2)
         """
-        return TensorSize(self._aval.shape)
+        aval = self._aval
+        return tensor_size(aval.shape) if aval.symbolic else TensorSize(aval.shape)  # type: ignore[return-value]
 
     @property
     def place(self) -> Place:
