@@ -57,7 +57,11 @@ def collect(namespace: dict[str, Any]) -> None:
         if not module:
             namespace[name] = value
             continue
-        setattr(_module(module, namespace), name, value)
+        holder = _module(module, namespace)
+        setattr(holder, name, value)
+        listed = vars(holder).get("__all__")
+        if listed is not None and name not in listed:
+            holder.__all__ = [*listed, name]  # so that `from paddle.incubate import *` brings it
     namespace["compat"].layout.install_layout()
     _fill_tensor_function(namespace)
 

@@ -27,6 +27,11 @@ commit = "unknown"
 is_tagged = False
 with_pip_cuda_libraries = "OFF"
 with_pip_tensorrt = "OFF"
+with_mkl = "OFF"
+cinn_version = xpu_xre_version = xpu_xccl_version = xpu_xhpc_version = "False"
+tensorrt_version = "None"
+hip_version: str | None = None
+compiled_cuda_archs: list[int] = []
 hip: str | None = None
 proa_version = "0.1.0"
 
@@ -61,6 +66,10 @@ def __getattr__(name: str) -> Any:
     if name == "cuda":
         version = _installed("nvidia-cuda-runtime", "nvidia-cuda-runtime-cu13", "nvidia-cuda-runtime-cu12")
         return CudaVersion(".".join(version.split(".")[:2]))
+    if name == "cuda_version":
+        return str(__getattr__("cuda"))
+    if name in ("cudnn_version", "nccl_version"):
+        return cudnn() if name == "cudnn_version" else nccl()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -149,7 +158,8 @@ def show() -> None:
         "proa": proa_version, "full_version": full_version, "major": major, "minor": minor, "patch": patch, "rc": rc,
         "cuda": __getattr__("cuda"), "cudnn": cudnn(), "nccl": nccl(),
         "jax": _installed("jax"), "jaxlib": _installed("jaxlib"),
-        "xpu": xpu(), "cinn": cinn(), "tensorrt_version": tensorrt(), "cuda_archs": cuda_archs(),
+        "hip": hip, "xpu_xre": xpu_xre(), "xpu_xccl": xpu_xccl(), "xpu_xhpc": xpu_xhpc(),
+        "cinn": cinn(), "tensorrt_version": tensorrt(), "cuda_archs": cuda_archs(),
     }  # fmt: skip
     for name, value in lines.items():
         print(f"{name}: {value}")

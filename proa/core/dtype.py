@@ -250,13 +250,19 @@ class FInfo:
     """
 
     def __init__(self, dtype: DTypeLike) -> None:
-        info = cast(Any, ml_dtypes.finfo(real_dtype(to_numpy_dtype(dtype))))
-        self.dtype = name_of(to_numpy_dtype(dtype))
+        real = real_dtype(to_numpy_dtype(dtype))
+        info = cast(Any, ml_dtypes.finfo(real))
+        self.dtype = name_of(real)
         self.bits = int(info.bits)
         self.min, self.max = float(info.min), float(info.max)
         self.eps, self.tiny = float(info.eps), float(info.tiny)
         self.smallest_normal = float(info.smallest_normal)
-        self.resolution = float(info.resolution)
+        self.resolution = 10.0**-info.precision
+
+    def __repr__(self) -> str:
+        names = ("min", "max", "eps", "resolution", "smallest_normal", "tiny")
+        limits = ", ".join(f"{name}={getattr(self, name):g}" for name in names)
+        return f"paddle.finfo({limits}, bits={self.bits}, dtype={self.dtype})"
 
 
 class IInfo:
@@ -275,6 +281,9 @@ class IInfo:
         info = np.iinfo(to_numpy_dtype(dtype))
         self.dtype = name_of(to_numpy_dtype(dtype))
         self.bits, self.min, self.max = int(info.bits), int(info.min), int(info.max)
+
+    def __repr__(self) -> str:
+        return f"paddle.iinfo(min={self.min}, max={self.max}, bits={self.bits}, dtype={self.dtype})"
 
 
 DTYPES: dict[str, DType] = {name: _BY_NAME[name] for name in _ENUM_VALUES}

@@ -34,6 +34,10 @@ class FailedTypeCheck(FailedCheck, TypeError):
     """The same for a type, where Python's own exception is a TypeError."""
 
 
+class IntegerTooLarge(OverflowError, ValueError):
+    """An integer that int64 cannot hold: Python's own exception, and the one that Paddle raises."""
+
+
 class AxisOutOfRange(ValueError, IndexError):
     """An axis that the tensor does not have. Paddle raises either."""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
-from .errors import value_error
+from .errors import type_error, value_error
 
 
 @dataclass
@@ -79,6 +79,22 @@ define("FLAGS_max_programs", 512, "How many compiled programs are kept; the leas
 define("FLAGS_cache_dir", "", "Folder of XLA's persistent compilation cache.", "PROA_CACHE_DIR")
 define("FLAGS_cache_size_mb", 2048, "Size limit of that folder.", "PROA_CACHE_SIZE_MB")
 
+# Flags of Paddle's that programs ask for, with its values on a CPU. They mean nothing here.
+_UNUSED: dict[str, Any] = {
+    "FLAGS_allocator_strategy": "auto_growth", "FLAGS_auto_growth_chunk_size_in_mb": 0, "FLAGS_benchmark": False,
+    "FLAGS_call_stack_level": 1, "FLAGS_check_nan_inf_level": 0, "FLAGS_cudnn_deterministic": False,
+    "FLAGS_cudnn_exhaustive_search": False, "FLAGS_eager_delete_tensor_gb": 0.0, "FLAGS_embedding_deterministic": 0,
+    "FLAGS_enable_pir_api": True, "FLAGS_enable_pir_in_executor": True, "FLAGS_fast_eager_deletion_mode": True,
+    "FLAGS_fraction_of_cpu_memory_to_use": 1.0, "FLAGS_fraction_of_cuda_pinned_memory_to_use": 0.5,
+    "FLAGS_fraction_of_gpu_memory_to_use": 0.92, "FLAGS_gpu_memory_limit_mb": 0, "FLAGS_initial_cpu_memory_in_mb": 500,
+    "FLAGS_initial_gpu_memory_in_mb": 0, "FLAGS_low_precision_op_list": 0, "FLAGS_max_inplace_grad_add": 0,
+    "FLAGS_memory_fraction_of_eager_deletion": 1.0, "FLAGS_new_executor_serial_run": False,
+    "FLAGS_paddle_num_threads": 1, "FLAGS_print_ir": False, "FLAGS_reallocate_gpu_memory_in_mb": 0,
+    "FLAGS_set_to_1d": False, "FLAGS_sort_sum_gradient": False, "FLAGS_use_autotune": False,
+    "FLAGS_use_cinn": False, "FLAGS_use_mkldnn": False, "FLAGS_use_pinned_memory": True, "FLAGS_use_stride_kernel": True,
+    "FLAGS_use_system_allocator": False,
+}  # fmt: skip
+
 
 def get(name: str) -> Any:
     return _FLAGS[name].value
@@ -94,17 +110,20 @@ def get_flags(flags: str | Iterable[str]) -> dict[str, Any]:
         A dictionary by name.
 
     Raises:
+        TypeError: neither a name nor a list of names.
         ValueError: there is no such flag.
 
     Examples:
         >>> paddle.get_flags("FLAGS_check_nan_inf")
         {'FLAGS_check_nan_inf': False}
     """
+    if not isinstance(flags, (str, list, tuple)):
+        raise type_error("get_flags", "a name or a list of names is wanted", type(flags).__name__)
     names = [flags] if isinstance(flags, str) else list(flags)
     for name in names:
-        if name not in _FLAGS:
+        if name not in _FLAGS and name not in _UNUSED:
             raise value_error("get_flags", f"there is no flag {name!r}", fix=f"known: {', '.join(sorted(_FLAGS))}")
-    return {name: _FLAGS[name].value for name in names}
+    return {name: _FLAGS[name].value if name in _FLAGS else _UNUSED[name] for name in names}
 
 
 def set_flags(flags: dict[str, Any]) -> None:
@@ -114,6 +133,7 @@ def set_flags(flags: dict[str, Any]) -> None:
         flags: values by name.
 
     Raises:
+        TypeError: no dictionary.
         ValueError: a name does not begin with `FLAGS_`.
 
     Examples:
@@ -121,6 +141,8 @@ def set_flags(flags: dict[str, Any]) -> None:
         >>> paddle.get_flags(["FLAGS_check_nan_inf"])
         {'FLAGS_check_nan_inf': False}
     """
+    if not isinstance(flags, dict):
+        raise type_error("set_flags", "a dictionary of flags is wanted", type(flags).__name__)
     for name, value in flags.items():
         if name in _FLAGS:
             _FLAGS[name].value = _convert(name, _FLAGS[name].kind, value)

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from .expressions import (
     substituted_tree,
     symbols_of,
 )
+from .size import Size, TensorSize
 
 _INTEGERS = (int, np.integer)
 _REALS = (int, float, np.integer, np.floating)
@@ -336,6 +337,25 @@ for _name in ("__and__", "__rand__", "__or__", "__ror__", "__xor__", "__rxor__",
     setattr(SymbolicSize, _name, _losing(_name))
 
 
+class SymbolicTensorSize(SymbolicSize):
+    """How many elements a tensor of unknown sizes has; called, its shape or one dimension of it, as `TensorSize`."""
+
+    _shape: tuple[int, ...]
+
+    def __call__(self, dim: SupportsIndex | None = None) -> Any:
+        return Size(self._shape) if dim is None else self._shape[dim]
+
+
+def tensor_size(shape: tuple[int, ...]) -> SymbolicTensorSize | TensorSize:
+    """What `x.size` is."""
+    number = math.prod(shape)
+    if not isinstance(number, SymbolicSize):
+        return TensorSize(shape)
+    made = SymbolicTensorSize.of_value(number.bare())
+    made.expression, made._shape = number.expression, shape
+    return made
+
+
 # ---- floats --------------------------------------------------------------------------------------------------------
 
 
@@ -485,5 +505,5 @@ def evaluate(value: Any, known: Mapping[Symbol, int]) -> Any:
 __all__ = [
     "Expression", "Symbol", "SymbolicNumber", "SymbolicSize", "UnknownSize", "evaluate", "expression_of", "is_symbolic",
     "maximum", "minimum", "note_loss", "number_from", "plain", "same_size", "same_sizes", "size_from", "square_root",
-    "symbols_of", "whole", "whole_index", "whole_part",
+    "symbols_of", "tensor_size", "whole", "whole_index", "whole_part",
 ]  # fmt: skip

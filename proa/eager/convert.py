@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dtype import BOOL, COMPLEX64, COMPLEX128, FLOAT64, INT64, default_float, is_supported, to_numpy_dtype
-from ..core.errors import type_error, value_error
+from ..core.errors import IntegerTooLarge, type_error, value_error
 
 
 def host_array(data: Any, dtype: Any = None, own: bool = True) -> Any:
@@ -25,6 +25,8 @@ def host_array(data: Any, dtype: Any = None, own: bool = True) -> Any:
     else:
         array = _from_python(data)
         if wanted is None:
+            if array.dtype == np.uint64 and not hasattr(data, "__array__"):  # how NumPy takes 2**63 to 2**64 - 1
+                raise IntegerTooLarge("(to_tensor) an integer does not fit into int64.")
             wanted = _default_dtype(array.dtype, data)
         array = array.astype(wanted, copy=False)
     if not is_supported(array.dtype):
@@ -50,7 +52,7 @@ def _from_python(data: Any) -> np.ndarray:
         raise value_error("to_tensor", "nested lists must have equal lengths at each level", str(error)) from None
     if array.dtype.kind == "O":
         if _has_big_integer(data):
-            raise OverflowError("(to_tensor) an integer does not fit into int64.")
+            raise IntegerTooLarge("(to_tensor) an integer does not fit into int64.")
         raise type_error("to_tensor", "the data is not numbers", f"{type(data).__name__}")
     return array
 

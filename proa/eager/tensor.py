@@ -15,11 +15,11 @@ import numpy as np
 
 from ..core.aval import Aval, make_aval
 from ..core.dtype import DType, dtype_of, is_supported
-from ..core.errors import failed_type_check, runtime_error, type_error, value_error
+from ..core.errors import failed_type_check, type_error, value_error
 from ..core.place import CPU, Place, jax_device, jax_devices, parse_place, plain_place
 from ..core.printing import tensor_to_string
 from ..core.size import Size, TensorSize
-from ..core.symbols import is_symbolic, plain
+from ..core.symbols import is_symbolic, plain, tensor_size
 from ..ir import recorder
 from ..ir.meshes import devices_of, readable
 from ..ir.process.forking import State as ForkState
@@ -142,7 +142,8 @@ class Tensor:
             >>> x.size, x.size(0)
             (6, 2)
         """
-        return TensorSize(self._aval.shape)
+        aval = self._aval
+        return tensor_size(aval.shape) if aval.symbolic else TensorSize(aval.shape)  # type: ignore[return-value]
 
     @property
     def place(self) -> Place:
@@ -223,7 +224,7 @@ class Tensor:
 
     def __len__(self) -> int:
         if not self._aval.shape:
-            raise TypeError("(len) a 0-d tensor has no length.")
+            raise failed_type_check("len", "a 0-d tensor has no length", f"x: {self._aval}")
         return self._aval.shape[0]
 
     @property
@@ -544,12 +545,7 @@ class Tensor:
         return copied
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        if not self.is_leaf:
-            raise runtime_error(
-                "deepcopy", "only tensors made by the user (leaves) can be deep-copied", f"x: {self._aval}",
-                "use detach() first",
-            )  # fmt: skip
-        copied = new_like(self)
+        copied = new_like(self)  # a leaf: history is not copied
         memo[id(self)] = copied
         import copy
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.errors import runtime_error, type_error, value_error
+from ..core.errors import failed_type_check, runtime_error, type_error, value_error
 from ..core.tracebacks import boundary
 from ..eager.annotations import DTypeLike, TensorLike
 from ..eager.tensor import Tensor
@@ -98,7 +98,7 @@ class Model:
             raise type_error("Model.prepare", "loss must be a Layer or a function", type(loss).__name__)
         for metric in as_list(metrics):
             if not isinstance(metric, Metric):
-                raise type_error("Model.prepare", "metrics must be Metrics", type(metric).__name__)
+                raise failed_type_check("Model.prepare", "metrics must be Metrics", type(metric).__name__)
         if optimizer is not None and not (hasattr(optimizer, "step") and hasattr(optimizer, "clear_grad")):
             raise type_error("Model.prepare", "optimizer must be an Optimizer", type(optimizer).__name__)
         precision = Precision(amp_configs)

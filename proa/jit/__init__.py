@@ -32,6 +32,7 @@ if not TYPE_CHECKING:  # so that a misspelt name is seen
 
 
 __all__ = [
-    "ConcreteProgram", "Explanation", "StaticFunction", "TrainStep", "eager_mode", "enable_to_static", "explain",
-    "ignore_module", "not_to_static", "reset_statistics", "set_code_level", "set_verbosity", "to_static", "train_step",
+    "ConcreteProgram", "Explanation", "StaticFunction", "TrainStep", "TranslatedLayer", "eager_mode", "enable_to_static",
+    "explain", "ignore_module", "load", "not_to_static", "reset_statistics", "save", "set_code_level", "set_verbosity",
+    "to_static", "train_step",
 ]  # fmt: skip

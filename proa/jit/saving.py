@@ -10,6 +10,7 @@ from __future__ import annotations
 import glob
 import inspect
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import MethodType
@@ -331,6 +332,11 @@ class _PaddleRunner:
         return results[0] if len(results) == 1 else results
 
 
+def _is_constant(name: str, tensor: Tensor) -> bool:
+    """Whether it is a number of the program that was written as a parameter (`formats/paddle/writing`), not a weight."""
+    return tensor.stop_gradient and re.fullmatch(r"constant_\d+", name) is not None
+
+
 class TranslatedLayer(Layer):
     """A loaded model: a Layer whose methods run what was saved. Made by `paddle.jit.load`.
 
@@ -361,7 +367,7 @@ class TranslatedLayer(Layer):
     def _of_runners(runners: dict[str, _PaddleRunner]) -> TranslatedLayer:
         weights: dict[str, Tensor] = {}
         for runner in runners.values():
-            weights |= runner.loaded.parameters
+            weights |= {n: each for n, each in runner.loaded.parameters.items() if not _is_constant(n, each)}
         return TranslatedLayer(dict(runners), weights)  # type: ignore[arg-type]
 
     def forward(self, *inputs: Any) -> Any:

@@ -12,7 +12,7 @@ from ..core.errors import type_error, value_error
 from ..eager.tensor import Tensor
 from ..eager.views import replace_value
 from ..ops.basic import cast_to
-from ..ops.create.creation import full, to_tensor
+from ..ops.create.creation import full
 from ..ops.index.search import argmax, topk
 from .metric import LateMetric, to_array
 
@@ -218,7 +218,7 @@ def accuracy(
         raise type_error(
             "accuracy", "input and label must be Tensors", f"{type(input).__name__}, {type(label).__name__}"
         )
-    if input.ndim != 2 or label.ndim != 2 or label.shape != [input.shape[0], 1]:
+    if input.ndim != 2 or label._aval.shape != (input._aval.shape[0], 1):
         raise value_error(
             "accuracy", "input must be [samples, classes] and label [samples, 1]",
             f"input: {input.shape}, label: {label.shape}", "add a dimension with label.unsqueeze(-1)",
@@ -228,16 +228,15 @@ def accuracy(
     if not isinstance(k, int) or not 1 <= k <= input.shape[1]:
         raise value_error("accuracy", f"k must be between 1 and the number of classes, {input.shape[1]}", f"k: {k!r}")
     _, order = topk(input.detach(), k, axis=-1)
-    hits = cast_to((order == cast_to(label, np.dtype(np.int64))).any(axis=-1), np.dtype(np.int32)).sum()
-    count = input.shape[0]
-    for target, value in ((correct, hits), (total, count)):
-        if target is not None:
-            _write(target, value)
-    return cast_to(hits, np.dtype(np.float32)) / max(count, 1)
+    hits = cast_to((order == cast_to(label, np.dtype(np.int64))).any(axis=-1), np.dtype(np.float32))
+    if correct is not None:
+        _write(correct, hits.sum())
+    if total is not None:  # not the size itself, which a static program may not know
+        _write(total, (hits * 0 + 1).sum())
+    return hits.mean() if input._aval.shape[0] else hits.sum()
 
 
-def _write(target: Tensor, value: Any) -> None:
+def _write(target: Tensor, number: Tensor) -> None:
     """Gives a counter of the caller's own shape its number."""
-    number = value if isinstance(value, Tensor) else to_tensor(value)
     filled = full(target.shape, 0, dtype=target.dtype) + cast_to(number, target._aval.dtype)
     replace_value(target, filled)

@@ -116,6 +116,7 @@ from .transformer import (
 )
 
 initializer.Bilinear = _lazy_init.Bilinear  # type: ignore[attr-defined]
+initializer.__all__.append("Bilinear")
 
 # Names that PyTorch's users know: the first ones for type checkers' sake, the rest by `other_names`.
 Module, ModuleList, ModuleDict = Layer, LayerList, LayerDict

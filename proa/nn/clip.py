@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.aval import Aval, make_aval
 from ..core.dtype import FLOAT32
-from ..core.errors import value_error
+from ..core.errors import failed_check
 from ..eager.declare import op
 from ..eager.dispatch import record
 from ..eager.moving import put_whole
@@ -168,7 +168,7 @@ class ClipGradByValue(ClipGradBase):
 
     def __init__(self, max: float, min: float | None = None) -> None:
         if min is None and max <= 0:
-            raise value_error("ClipGradByValue", "max must be positive when min is left out", f"max: {max}")
+            raise failed_check("ClipGradByValue", "max must be positive when min is left out", f"max: {max}")
         self.max, self.min = float(max), float(-max if min is None else min)
         self._limits = (self.min, self.max)
 

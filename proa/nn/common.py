@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import value_error
+from ..core.errors import failed_check, value_error
 from ..eager.annotations import AttrLike, DeviceLike, DTypeLike, ShapeLike
 from ..eager.tensor import Tensor, tensor_from_data
 from ..eager.views import replace_value
@@ -179,6 +179,8 @@ class Embedding(Layer):
         self._size = [num_embeddings, embedding_dim]
         self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr, device=device)
         if _weight is not None:
+            if list(_weight.shape) != self._size:
+                raise failed_check("Embedding", f"_weight must have the shape {self._size}", f"{list(_weight.shape)}")
             replace_value(self.weight, tensor_from_data(_weight, self._dtype))
         elif self._padding_idx is not None:
             numbers = np.array(self.weight._data())

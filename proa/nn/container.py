@@ -333,6 +333,8 @@ class LayerDict(Layer):
             )
         """
         pairs = sublayers.items() if hasattr(sublayers, "items") else sublayers
+        if not isinstance(pairs, Iterable):
+            raise failed_type_check("LayerDict", "a dictionary or pairs are wanted", type(sublayers).__name__)
         for key, layer in pairs:
             self.add_sublayer(key, layer)
 
@@ -420,6 +422,8 @@ class ParameterDict(Layer):
         return self._parameters[key]
 
     def __setitem__(self, key: str, parameter: Parameter) -> None:
+        if not isinstance(parameter, Parameter):
+            raise failed_type_check("ParameterDict", "an entry must be a Parameter", type(parameter).__name__)
         self._enter("_parameters", key, parameter)
 
     def __delitem__(self, key: str) -> None:
@@ -475,5 +479,7 @@ class ParameterDict(Layer):
             ['scale']
         """
         pairs = parameters.items() if hasattr(parameters, "items") else parameters
+        if not isinstance(pairs, Iterable):
+            raise failed_type_check("ParameterDict", "a dictionary or pairs are wanted", type(parameters).__name__)
         for key, parameter in pairs:
             self[key] = parameter

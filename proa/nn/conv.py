@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..core.errors import value_error
+from ..core.errors import failed_check, value_error
 from ..eager.annotations import AttrLike, DeviceLike, DTypeLike, PaddingLike, SizesLike
 from ..eager.tensor import Tensor
 from ..ops.neural.windowed.convolution_kernels import conv
@@ -63,6 +63,8 @@ class _Convolution(Layer):
         self._dilation = list(sizes(name, "dilation", dilation, count))
         self._padding, self._padding_mode = padding, padding_mode
         self._data_format, self._device = data_format, device
+        if weight_attr is False:
+            raise failed_check(type(self).__name__, "a convolution has a weight", "weight_attr: False")
         self._param_attr, self._bias_attr = weight_attr, bias_attr
         self.output_padding = output_padding
         channels_last = is_channels_last(name, data_format, count)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import value_error
+from ..core.errors import failed_check, value_error
 from ..core.generator import default_generator
 from ..eager.annotations import TensorLike
 from ..eager.tensor import Tensor, tensor_from_data
@@ -179,7 +179,7 @@ class Uniform(Initializer):
 
     def __init__(self, low: float = -1.0, high: float = 1.0, name: str | None = None) -> None:
         if high < low:
-            raise value_error("Uniform", "high must not be below low", f"low: {low}, high: {high}")
+            raise failed_check("Uniform", "high must not be below low", f"low: {low}, high: {high}")
         self.low, self.high = low, high
 
     def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

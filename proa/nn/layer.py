@@ -280,7 +280,7 @@ class Layer(Members, Conversion, StateDict, PaddleNames):
         """
         self._check_name("parameter", name, self._parameters)
         if parameter is not None and not isinstance(parameter, Parameter):
-            raise type_error("add_parameter", "the parameter must be a Parameter", type(parameter).__name__)
+            raise failed_type_check("add_parameter", "the parameter must be a Parameter", type(parameter).__name__)
         self._enter("_parameters", name, parameter)
         return parameter
 
@@ -408,7 +408,7 @@ class Layer(Members, Conversion, StateDict, PaddleNames):
         """An empty tensor, to be filled later.
 
         Args:
-            name: its name; a unique one if left out.
+            name: the end of its name, behind that of the layer; a unique one if left out.
             persistable: whether it is saved with the layer.
             dtype: its data type; that of the layer if left out.
 
@@ -417,7 +417,7 @@ class Layer(Members, Conversion, StateDict, PaddleNames):
             paddle.int64
         """
         tensor = tensor_from_data(np.zeros((), to_numpy_dtype(dtype or self._dtype)))
-        tensor.name = name or unique_name(f"{self._full_name}._generated_var")
+        tensor.name = f"{self._full_name}.{name}" if name else unique_name(f"{self._full_name}._generated_var")
         tensor.persistable = bool(persistable)
         return tensor
 

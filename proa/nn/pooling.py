@@ -23,6 +23,7 @@ class _Pool(Layer):
     divisor = Argument("divisor_override")
     data_format = _data_format = Argument("data_format")
     output_size = _output_size = Argument("output_size")
+    norm_type = Argument("norm_type")
 
     def __init__(self, /, **arguments: Any) -> None:
         super().__init__()

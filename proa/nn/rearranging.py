@@ -545,6 +545,7 @@ class LPPool1D(_Pool):
         data_format: str = "NCL",
         name: str | None = None,
     ) -> None:
+        norm_type = float(norm_type)
         super().__init__(**locals())
 
 
@@ -577,6 +578,7 @@ class LPPool2D(_Pool):
         data_format: str = "NCHW",
         name: str | None = None,
     ) -> None:
+        norm_type, stride = float(norm_type), kernel_size if stride is None else stride
         super().__init__(**locals())
 
 
@@ -641,19 +643,25 @@ class FractionalMaxPool3D(_Pool):
 
 
 class _Unpool(_Pool):
-    def forward(self, x: Tensor, indices: Tensor) -> Any:  # type: ignore[override]
+    _shown = ("output_size",)
+
+    def forward(  # type: ignore[override]
+        self, x: Tensor, indices: Tensor, output_size: SizesLike | None = None
+    ) -> Any:
         """The tensor with the maxima in their old places, and zeros elsewhere.
 
         Args:
             x: the maxima.
             indices: their places, from a pooling with `return_mask=True`.
+            output_size: the sizes of the result; those the layer was made with if left out.
 
         Examples:
             >>> layer = paddle.nn.MaxUnPool1D(2)
             >>> layer.forward(paddle.to_tensor([[[5.0, 3.0]]]), paddle.to_tensor([[[1, 2]]])).tolist()
             [[[0.0, 5.0, 3.0, 0.0]]]
         """
-        return getattr(F, self._function)(x, indices, **self._arguments)
+        arguments = self._arguments if output_size is None else {**self._arguments, "output_size": output_size}
+        return getattr(F, self._function)(x, indices, **arguments)
 
 
 class MaxUnPool1D(_Unpool):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.aval import Aval
 from ..core.dtype import BFLOAT16, FLOAT16, FLOAT32
-from ..core.errors import failed_type_check, message, runtime_error, type_error, value_error, warn
+from ..core.errors import failed_check, failed_type_check, message, runtime_error, type_error, value_error, warn
 from ..core.tracebacks import boundary
 from ..eager.backward.engine import zeros_of
 from ..eager.tensor import Tensor, alias
@@ -129,7 +129,7 @@ class Optimizer(Minimizing, StateDict, FusedStorage, PaddleNames):
         options = dict(entry)
         members = options.pop("params", None)
         if members is None:
-            raise value_error(where, "a parameter group needs the key 'params'", f"{list(entry)}")
+            raise failed_check(where, "a parameter group needs the key 'params'", f"{list(entry)}")
         members = [members] if isinstance(members, Tensor) else list(members)
         allowed = {"learning_rate", "weight_decay", "grad_clip", *self._group_options}
         unknown = sorted(set(options) - allowed)

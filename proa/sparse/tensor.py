@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..core.aval import make_aval
-from ..core.errors import runtime_error, type_error, value_error
+from ..core.errors import type_error, value_error
 from ..core.place import Place
 from ..core.printing import array_to_string
 from ..core.size import Size
@@ -399,11 +399,6 @@ class SparseTensor(Tensor):
         return self._with_values(stand_in(self._values))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        if not self.is_leaf:
-            raise runtime_error(
-                "deepcopy", "only tensors made by the user (leaves) can be deep-copied", f"x: {self._aval}",
-                "use detach() first",
-            )  # fmt: skip
         copied = memo[id(self)] = self._with_values(copy.deepcopy(self._values, memo))
         return copied
 

@@ -48,7 +48,7 @@ def find_file(where: str, parameter: str, given: Any, url: str, md5: str, folder
         if known.is_file():
             return str(known)
     if not download:
-        raise value_error(
+        raise failed_check(
             where, f"{parameter} is not given, download=False, and there is no {home / name}", "",
             f"give {parameter}=, or put the file there; it is published at {url}",
         )  # fmt: skip

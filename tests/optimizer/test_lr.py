@@ -146,7 +146,7 @@ def test_the_base_class_is_for_deriving():
 
 def test_verbose_prints(capsys):
     lr.StepDecay(0.5, 2, verbose=True).step()
-    assert "sets the learning rate to 0.5" in capsys.readouterr().out
+    assert "set learning rate to 0.5" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

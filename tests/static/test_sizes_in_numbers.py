@@ -103,3 +103,27 @@ def test_smoothing_over_an_unknown_number_of_classes_is_written(legacy: bool, tm
     program, _, fetches = static.load_inference_model(path, executor)
     (found,) = executor.run(program, feed={"x": X, "label": LABEL}, fetch_list=fetches)
     np.testing.assert_allclose(found.reshape(-1), smoothed(LABEL).sum(1), rtol=2e-5)
+
+
+@pytest.mark.parametrize("rows", [2, 3, 4])
+def test_medians_and_covariances_over_any_number_of_rows(rows: int) -> None:
+    main = static.Program()
+    with static.program_guard(main):
+        x = static.data("x", [-1, 6])
+        fetched = [paddle.median(x, 0), paddle.median(x), paddle.linalg.cov(x.T), paddle.linalg.corrcoef(x.T)]
+    given = np.sin(X * 7)[:rows]
+    found = static.Executor().run(main, feed={"x": given}, fetch_list=fetched)
+    expected = [np.median(given, 0), np.median(given), np.cov(given.T), np.corrcoef(given.T)]
+    for ours, right in zip(found, expected, strict=True):
+        np.testing.assert_allclose(ours, right, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("rows", [2, 4])
+def test_the_number_of_elements(rows: int) -> None:
+    main = static.Program()
+    with static.program_guard(main):
+        x = static.data("x", [-1, 6])
+        fetched = [x.sum() / x.size, x.reshape([x.size]), x * x.size(1)]
+    found = static.Executor().run(main, feed={"x": X[:rows]}, fetch_list=fetched)
+    for ours, right in zip(found, [X[:rows].mean(), X[:rows].reshape(-1), X[:rows] * 6], strict=True):
+        np.testing.assert_allclose(ours, right, rtol=1e-5)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import type_error, value_error
+from ...core.errors import failed_check, type_error, value_error
 from ...eager.tensor import Tensor, tensor_from_data
 
 
@@ -22,7 +22,7 @@ def frames_of(src: Any, sample_rate: Any, channels_first: bool) -> np.ndarray:
         raise type_error("save", "src must be a Tensor", f"src: {type(src).__name__}")
     array = src.numpy() if isinstance(src, Tensor) else src
     if array.ndim != 2:
-        raise value_error(
+        raise failed_check(
             "save", "src must have two dimensions, channels and frames", f"src: {array.dtype}{list(array.shape)}"
         )
     if array.dtype != np.int16 and array.dtype.kind != "f":

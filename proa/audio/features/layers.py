@@ -48,7 +48,7 @@ class Spectrogram(Layer):
         super().__init__()
         where = type(self).__name__
         if power <= 0:
-            raise value_error(where, "power must be positive", f"power: {power}")
+            raise failed_check(where, "power must be positive", f"power: {power}")
         length = n_fft if win_length is None else win_length
         hop = length // 4 if hop_length is None else hop_length
         if not 0 < length <= n_fft or hop <= 0:

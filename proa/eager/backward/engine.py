@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
-from ...core.errors import runtime_error, type_error, value_error
+from ...core.errors import failed_type_check, runtime_error, type_error, value_error
 from ...core.locks import new_lock
 from ...core.symbols import same_sizes
 from ...ir.observing import RUNTIME
@@ -326,7 +326,7 @@ def tensor_list(where: str, what: str, given: Any) -> list[Tensor]:
         return [given]
     tensors = list(given) if isinstance(given, (list, tuple)) else []
     if not tensors or not all(isinstance(tensor, Tensor) for tensor in tensors):
-        raise type_error(where, f"{what} must be a Tensor or a non-empty list of Tensors", type(given).__name__)
+        raise failed_type_check(where, f"{what} must be a Tensor or a non-empty list of Tensors", type(given).__name__)
     return tensors
 
 

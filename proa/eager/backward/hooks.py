@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...core.errors import runtime_error, type_error, value_error
+from ...core.errors import failed_check, runtime_error, type_error, value_error
 from ...core.tracebacks import boundary
 from ..attaching import attach
 from ..declare import PUBLIC, public
@@ -276,7 +276,7 @@ def grad(
         ([12.0], [12.0])
     """
     if not only_inputs:
-        raise value_error("grad", "only_inputs=False is not supported", fix="use backward() to fill the leaves")
+        raise failed_check("grad", "only_inputs=False is not supported", fix="use backward() to fill the leaves")
     output_list = engine.tensor_list("grad", "outputs", outputs)
     input_list = engine.tensor_list("grad", "inputs", inputs)
     seeds = [grad_outputs] if isinstance(grad_outputs, Tensor) else list(grad_outputs or [None] * len(output_list))

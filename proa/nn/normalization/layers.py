@@ -252,6 +252,15 @@ class BatchNorm(_BatchNormBase):
         out = super().forward(input)
         return out if self._act is None else getattr(F, self._act)(out)
 
+    def extra_repr(self) -> str:
+        """Nothing: the older interface is printed without its settings.
+
+        Examples:
+            >>> paddle.nn.BatchNorm(2)
+            BatchNorm()
+        """
+        return ""
+
 
 class LayerNorm(Layer):
     """Standardises the last axes of each sample, then scales and shifts every element by a learned number.

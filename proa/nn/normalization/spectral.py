@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import value_error
+from ...core.errors import failed_check
 from ...eager.tensor import Tensor, alias
 from ...ir.recorder import recording_gradients
 from ...ops.basic import reshape_to, transpose_to
@@ -74,7 +74,7 @@ class SpectralNorm(Layer):
         shape = [int(n) for n in weight_shape]
         dim, power_iters = whole_sizes(self, dim=dim, power_iters=power_iters)
         if not shape or min(shape) < 1 or not -len(shape) <= dim < len(shape):
-            raise value_error(
+            raise failed_check(
                 "SpectralNorm", "the weight must have elements, and dim must be one of its axes", f"{shape}, dim: {dim}"
             )
         self._power_iters, self._epsilon, self._dim = power_iters, eps, dim % len(shape)

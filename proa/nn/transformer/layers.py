@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import value_error
+from ...core.errors import failed_check, value_error
 from ...eager.annotations import AttrLike
 from ...eager.tensor import Tensor, tensor_from_data
 from .. import functional as F
@@ -36,7 +36,7 @@ def _attributes(attr: Any, count: int) -> list[Any]:
 def _check_sizes(layer: Layer, d_model: int, nhead: int, dim_feedforward: int) -> None:
     whole_sizes(layer, d_model=d_model, nhead=nhead, dim_feedforward=dim_feedforward)
     if min(d_model, nhead, dim_feedforward) <= 0:
-        raise value_error(
+        raise failed_check(
             type(layer).__name__, "d_model, nhead and dim_feedforward must be positive",
             f"d_model: {d_model}, nhead: {nhead}, dim_feedforward: {dim_feedforward}",
         )  # fmt: skip

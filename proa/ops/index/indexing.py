@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import index_error, type_error, value_error
+from ...core.errors import failed_type_check, index_error, type_error, value_error
 from ...core.symbols import fixed
 from ...core.tracebacks import trim
 from ...eager.annotations import AxisLike, SizesLike
@@ -116,7 +116,7 @@ def iterate(x: Tensor) -> Iterator[Tensor]:
     """The slices of `x` along its first axis; they share memory with it."""
     aval = x._aval
     if not aval.ndim:
-        raise TypeError("(iter) a 0-d tensor has nothing to iterate over.")
+        raise failed_type_check("iter", "a 0-d tensor has nothing to iterate over", f"x: {aval}")
     if 0 < aval.shape[0] <= _MOST_ROWS:
         return iter(x.unbind(0))
     return (get_item(x, position) for position in range(fixed(aval.shape[0])))

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.dtype import is_differentiable, real_dtype
 from ...core.errors import type_error, value_error
+from ...core.symbols import divided, is_symbolic
 from ...eager.declare import op, public
 from ...eager.infer import same
 from ...eager.samples import A, S, samples
@@ -60,8 +61,11 @@ def _covariance(where: str, x: Any, rowvar: bool, ddof: Any, fweights: Any, awei
         mean = sum_over(table, (1,), True) * (1 / count if count else float("nan"))
         centred = table - mean
         product = matmul(centred, conjugate(centred), False, True)
+        left = count - int(ddof)
+        if is_symbolic(left):
+            return product * divided(1.0, left)
         # With too few observations the result is infinite or NaN, as a division by zero is.
-        return product / full_of(float(count - int(ddof)), (), product._aval.dtype)
+        return product / full_of(float(left), (), product._aval.dtype)
     total = sum_over(both, (0,), False)
     weighted = table * in_type_of(both, table)
     mean = sum_over(weighted, (1,), True) / in_type_of(total, table)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.dtype import FLOAT32, is_differentiable
-from ...core.errors import type_error, value_error
+from ...core.errors import failed_check, type_error, value_error
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -22,7 +22,7 @@ _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "dono
 def _order(where: str, p: Any) -> float:
     order = float(p)
     if not order >= 0:
-        raise value_error(where, "p cannot be negative", f"p: {p}")
+        raise failed_check(where, "p cannot be negative", f"p: {p}")
     return order
 
 
@@ -75,7 +75,7 @@ def cdist(x: Tensor, y: Tensor, p: float = 2.0, compute_mode: str = _MODES[0], n
     if compute_mode not in _MODES:
         raise value_error("cdist", f"compute_mode is one of {list(_MODES)}", f"compute_mode: {compute_mode!r}")
     if first.shape[-1] != second.shape[-1]:
-        raise value_error("cdist", "the points of x and y must have as many numbers", f"x: {first}, y: {second}")
+        raise failed_check("cdist", "the points of x and y must have as many numbers", f"x: {first}, y: {second}")
     left = reshape_to(x, (*first.shape[:-1], 1, first.shape[-1]))
     right = reshape_to(y, (*second.shape[:-2], 1, *second.shape[-2:]))
     difference = left - right
@@ -108,7 +108,7 @@ def pdist(x: Tensor, p: float = 2.0, name: str | None = None) -> Tensor:
     order = _order("pdist", p)
     count = _points("pdist", "x", x)._aval.shape[0]
     if x._aval.ndim != 2:
-        raise value_error("pdist", "x must be a matrix", f"x: {x._aval}")
+        raise failed_check("pdist", "x must be a matrix", f"x: {x._aval}")
     rows, columns = (indices.tolist() for indices in np.triu_indices(count, 1))
     if not rows:
         return p_norm(x[:0], order, (1,), False)

@@ -44,7 +44,7 @@ def _labels(term: str, ndim: int, equation: str) -> list[Label]:
         raise value_error("einsum", f"{term!r} is not made of letters and one '...'", f"{equation!r}")
     hidden = ndim - len(letters)
     if hidden < 0 or (hidden and not dots):
-        raise value_error(
+        raise failed_check(
             "einsum", f"{term!r} names {len(letters)} dimension(s) of an operand that has {ndim}",
             f"{equation!r}",
         )  # fmt: skip
@@ -235,7 +235,7 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
     if not isinstance(equation, str):
         raise type_error("einsum", "the equation must be a string", f"equation: {type(equation).__name__}")
     if not operands:
-        raise value_error("einsum", "no operand is given", f"{equation!r}")
+        raise failed_check("einsum", "no operand is given", f"{equation!r}")
     values = [require_tensor("einsum", f"operand {i}", x) for i, x in enumerate(operands)]
     if any(x._aval.dtype != values[0]._aval.dtype for x in values):
         raise value_error(

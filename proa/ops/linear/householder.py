@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core.dtype import FLOAT64
-from ...core.errors import type_error, value_error
+from ...core.errors import failed_check, failed_type_check, value_error
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -38,9 +38,9 @@ def _reflections(where: str, x: Any, tau: Any) -> tuple[Tensor, Tensor]:
     received = f"x: {x._aval}, tau: {tau._aval}"
     *batch, rows, columns = x._aval.shape
     if tau._aval.dtype != x._aval.dtype:
-        raise type_error(where, "x and tau must have one data type", received, "use astype()")
+        raise failed_type_check(where, "x and tau must have one data type", received, "use astype()")
     if rows < columns:
-        raise value_error(where, "x must have as many rows as columns at least", received)
+        raise failed_check(where, "x must have as many rows as columns at least", received)
     if tau._aval.ndim != x._aval.ndim - 1 or list(tau._aval.shape[:-1]) != batch or tau._aval.shape[-1] > columns:
         raise value_error(where, "tau must have a number for each column of x, or for fewer", received)
     return x, tau

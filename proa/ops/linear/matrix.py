@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core import strides
 from ...core.aval import Aval
-from ...core.errors import value_error
+from ...core.errors import AxisOutOfRange, message, value_error
 from ...eager import series
 from ...eager.calling import deliver
 from ...eager.declare import op, public
@@ -119,7 +119,7 @@ def with_diagonal(xp: Any, x: Any, y: Any, offset: int, axis1: int, axis2: int) 
 def _two_axes(where: str, x: Tensor, axis1: Any, axis2: Any) -> tuple[int, int]:
     aval = require_tensor(where, "x", x)._aval
     if aval.ndim < 2:
-        raise value_error(where, "x must have two dimensions at least", f"x: {aval}")
+        raise AxisOutOfRange(message(where, "x must have two dimensions at least", f"x: {aval}"))
     first, second = (single_axis(where, axis, aval.ndim) for axis in (axis1, axis2))
     if first == second:
         raise value_error(where, "axis1 and axis2 must differ", f"x: {aval}, axis: {first}")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.dtype import is_reduced_precision, to_numpy_dtype
-from ...core.errors import type_error, value_error
+from ...core.errors import failed_check, type_error, value_error
 from ...eager.annotations import AxisLike
 from ...eager.declare import PUBLIC, public
 from ...eager.infer import normalise_axis
@@ -63,7 +63,7 @@ def _contracted(axes: Any, x: Any, y: Any) -> tuple[list[int], list[int]]:
     if isinstance(axes, (int, np.integer)):
         count = int(axes)
         if count < 0 or count > min(x.ndim, y.ndim):
-            raise value_error(
+            raise failed_check(
                 "tensordot", f"an integer axes is from 0 to {min(x.ndim, y.ndim)}", f"axes: {axes}, x: {x}, y: {y}"
             )
         return list(range(x.ndim - count, x.ndim)), list(range(count))
@@ -114,7 +114,7 @@ def tensordot(x: Tensor, y: Tensor, axes: AxisLike = 2, name: str | None = None)
     left, right = _contracted(axes, first, second)
     sizes_left, sizes_right = [first.shape[a] for a in left], [second.shape[a] for a in right]
     if any(a != b and 1 not in (a, b) for a, b in zip(sizes_left, sizes_right, strict=True)):
-        raise value_error(
+        raise failed_check(
             "tensordot", "the axes that meet must be equally long", f"x: {first}, y: {second}, axes: {axes}"
         )
     # An axis of 1 is broadcast, as in Paddle: the other side is summed over it.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...core.dtype import BFLOAT16
-from ...core.errors import value_error
+from ...core.errors import failed_check, value_error
 from ...eager import series
 from ...eager.declare import op, public
 from ...eager.infer import normalise_axis, same
@@ -333,7 +333,7 @@ def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None
     else:
         axis = 1 if data_format in _CHANNELS_FIRST else aval.ndim - 1
         if aval.ndim < 2 or weight._aval.ndim != 1 or aval.shape[axis] != size:
-            raise value_error(
+            raise failed_check(
                 "prelu",
                 "weight must have one element, or one for each channel of x",
                 f"x: {aval}, weight: {weight._aval}, data_format: {data_format}",

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...core.dtype import is_floating
-from ...core.errors import type_error, value_error
+from ...core.errors import failed_check, type_error, value_error
 from ...eager import series
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
@@ -328,7 +328,7 @@ def _channel_axis(where: str, x: Tensor, data_format: str) -> int:
         )
     if not isinstance(x, Tensor) or x._aval.ndim < 2:
         given = x._aval if isinstance(x, Tensor) else type(x).__name__
-        raise value_error(where, "x must be a Tensor with at least two dimensions", f"x: {given}")
+        raise failed_check(where, "x must be a Tensor with at least two dimensions", f"x: {given}")
     if not is_floating(x._aval.dtype):
         raise type_error(
             where,

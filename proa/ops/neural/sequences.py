@@ -47,7 +47,7 @@ def sequence_mask(
         [[1, 0, 0, 0], [1, 1, 1, 0]]
     """
     aval = require_tensor("sequence_mask", "x", x)._aval
-    if maxlen is None:
+    if maxlen is None or (isinstance(maxlen, int) and maxlen < 0):  # -1 is how older programs say None
         length = int(np.max(np.asarray(x._data()), initial=0))
     else:
         length = integer("sequence_mask", "maxlen", maxlen)

@@ -15,7 +15,7 @@ import numpy as np
 from ...core import strides
 from ...core.aval import Aval
 from ...core.dtype import DType, to_numpy_dtype
-from ...core.errors import value_error
+from ...core.errors import failed_check, value_error
 from ...core.namespaces import can_write
 from ...core.symbols import plain
 from ...eager.annotations import AxisLike, DTypeLike, ShapeLike
@@ -351,7 +351,7 @@ def moveaxis(
     ndim = require_tensor("moveaxis", "x", x)._aval.ndim
     old, new = several_axes("moveaxis", source, ndim), several_axes("moveaxis", destination, ndim)
     if len(old) != len(new):
-        raise value_error(
+        raise failed_check(
             "moveaxis",
             "source and destination must have the same length",
             f"{source}, {destination}",

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...core.dtype import BOOL, INT64
-from ...core.errors import index_error, runtime_error, type_error, value_error
+from ...core.errors import failed_check, failed_type_check, index_error, runtime_error, value_error
 from ...eager.annotations import AxisLike, Number, ShapeLike, SizesLike, TensorLike
 from ...eager.attaching import attach
 from ...eager.declare import in_place_form, public
@@ -110,7 +110,7 @@ def _on_diagonal(where: str, x: Tensor, y: Any, offset: Any, axis1: Any, axis2: 
     aval = require_tensor(where, "x", x)._aval
     require_tensor(where, "y", y)
     if aval.ndim < 2:
-        raise value_error(where, "x must have two dimensions at least", f"x: {aval}")
+        raise failed_check(where, "x must have two dimensions at least", f"x: {aval}")
     first, second = one_axis(where, axis1, aval.ndim), one_axis(where, axis2, aval.ndim)
     if first == second:
         raise value_error(where, "the two axes must differ", f"{axis1}, {axis2}, x: {aval}")
@@ -119,7 +119,7 @@ def _on_diagonal(where: str, x: Tensor, y: Any, offset: Any, axis1: Any, axis2: 
     length = max(0, min(rows + min(0, shift), columns - max(0, shift)))
     shape = (*(n for a, n in enumerate(aval.shape) if a not in (first, second)), length)
     if y._aval.shape != shape:
-        raise value_error(where, f"y must have the shape {list(shape)} of the diagonal", f"x: {aval}, y: {y._aval}")
+        raise failed_check(where, f"y must have the shape {list(shape)} of the diagonal", f"x: {aval}, y: {y._aval}")
     return with_diagonal(x, _of_type(y, aval), shift, first, second)
 
 
@@ -430,9 +430,11 @@ def masked_scatter(x: Tensor, mask: Tensor, value: Tensor, name: str | None = No
     """
     avals = [require_tensor("masked_scatter", n, t)._aval for n, t in (("x", x), ("mask", mask), ("value", value))]
     if avals[1].dtype != BOOL:
-        raise type_error("masked_scatter", "mask must be a bool tensor", f"mask: {avals[1]}")
+        raise failed_type_check("masked_scatter", "mask must be a bool tensor", f"mask: {avals[1]}")
     if avals[2].dtype != avals[0].dtype:
-        raise type_error("masked_scatter", "x and value must have the same type", f"x: {avals[0]}, value: {avals[2]}")
+        raise failed_type_check(
+            "masked_scatter", "x and value must have the same type", f"x: {avals[0]}, value: {avals[2]}"
+        )
     shape = broadcast_shapes(put_where.operation, avals[:2], [avals[0].shape, avals[1].shape])
     source, where = expand_to(x, shape), expand_to(mask, shape)
     if not source._aval.size or (not avals[2].size and not np.asarray(mask._data()).any()):

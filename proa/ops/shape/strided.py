@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...core.dtype import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
-from ...core.errors import value_error
+from ...core.errors import failed_check, value_error
 from ...eager import series
 from ...eager.annotations import AxisLike, ShapeLike, SizesLike
 from ...eager.declare import op, public
@@ -379,7 +379,7 @@ def narrow(input: Tensor, dim: Any, start: Any, length: Any) -> Tensor:
     first, count, extent = integer("narrow", "start", start), integer("narrow", "length", length), aval.shape[axis]
     begin = first + extent if first < 0 else first
     if count < 0 or not 0 <= begin <= extent or begin + count > extent:
-        raise value_error(
+        raise failed_check(
             "narrow",
             f"start and length must stay within the {extent} elements of axis {axis}",
             f"start: {first}, length: {count}, input: {aval}",

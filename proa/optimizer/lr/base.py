@@ -66,7 +66,7 @@ class LRScheduler:
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         self.last_lr = float(self.get_lr())
         if self.verbose:
-            print(f"Epoch {self.last_epoch}: {type(self).__name__} sets the learning rate to {self.last_lr}.")
+            print(f"Epoch {self.last_epoch}: {type(self).__name__} set learning rate to {self.last_lr}.")
 
     def get_lr(self) -> float:
         """The rate of the present epoch; subclasses define it.

@@ -264,7 +264,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             self.last_epoch = math.floor(epoch)
         self.last_lr = float(self.get_lr())
         if self.verbose:
-            print(f"Epoch {self.last_epoch}: {where} sets the learning rate to {self.last_lr}.")
+            print(f"Epoch {self.last_epoch}: {where} set learning rate to {self.last_lr}.")
 
     def _go_to(self, epoch: float) -> None:
         """Finds the period an epoch lies in."""

@@ -109,7 +109,7 @@ class ReduceOnPlateau(LRScheduler):
             if self.last_lr - rate > self.epsilon:
                 self.last_lr = rate
                 if self.verbose:
-                    print(f"Epoch {self.last_epoch}: ReduceOnPlateau sets the learning rate to {self.last_lr}.")
+                    print(f"Epoch {self.last_epoch}: ReduceOnPlateau set learning rate to {self.last_lr}.")
 
     def _is_better(self, now: float, best: float) -> bool:
         margin = best * self.threshold if self.threshold_mode == "rel" else self.threshold

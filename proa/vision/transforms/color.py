@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import type_error, value_error
+from ...core.errors import failed_type_check, type_error, value_error
 from ...eager.tensor import Tensor
 from ...ops.basic import transpose
 from ...ops.create.random import normal
@@ -314,7 +314,7 @@ class RandomErasing(BaseTransform):
         self.prob = probability(where, prob)
         for name, pair, greatest in (("scale", scale, 1.0), ("ratio", ratio, math.inf)):
             if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-                raise type_error(where, f"{name} must be a pair (least, greatest)", f"{name}: {pair!r}")
+                raise failed_type_check(where, f"{name} must be a pair (least, greatest)", f"{name}: {pair!r}")
             if not 0 <= pair[0] <= pair[1] <= greatest:
                 raise value_error(where, f"{name} must be in order, from 0 to {greatest:g}", f"{name}: {pair!r}")
         if ratio[0] == 0:

@@ -10,7 +10,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from ...core.errors import type_error, value_error
+from ...core.errors import failed_check, type_error, value_error
 from ...eager.annotations import PaddingLike
 from . import functional as F
 from . import random_draws
@@ -20,7 +20,7 @@ from .kinds import borders_of, choice_of, is_number, pair_of, size_of
 
 def probability(where: str, prob: Any) -> float:
     if not is_number(prob) or not 0 <= prob <= 1:
-        raise value_error(where, "prob must be between 0 and 1", f"prob: {prob!r}")
+        raise failed_check(where, "prob must be between 0 and 1", f"prob: {prob!r}")
     return prob
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import type_error, value_error
+from ...core.errors import failed_check, failed_type_check, type_error, value_error
 from ...eager.tensor import Tensor
 
 
@@ -71,7 +71,7 @@ def pair_of(where: str, name: str, size: Any) -> tuple[int, int]:
     """(height, width) from an integer or two of them."""
     parts = (size, size) if is_number(size) else size
     if not isinstance(parts, (list, tuple)) or len(parts) != 2 or not all(is_number(part) for part in parts):
-        raise type_error(where, f"{name} must be an integer or a pair (height, width)", f"{name}: {size!r}")
+        raise failed_type_check(where, f"{name} must be an integer or a pair (height, width)", f"{name}: {size!r}")
     height, width = int(parts[0]), int(parts[1])
     if height < 0 or width < 0:
         raise value_error(where, f"{name} must not be negative", f"{name}: {size!r}")
@@ -84,11 +84,11 @@ def borders_of(where: str, padding: Any) -> tuple[int, int, int, int]:
         width = int(padding)
         return width, width, width, width
     if not isinstance(padding, (list, tuple)) or not all(is_number(part) for part in padding):
-        raise type_error(where, "padding must be an integer or two or four of them", f"padding: {padding!r}")
+        raise failed_type_check(where, "padding must be an integer or two or four of them", f"padding: {padding!r}")
     if len(padding) == 2:
         return int(padding[0]), int(padding[1]), int(padding[0]), int(padding[1])
     if len(padding) != 4:
-        raise value_error(where, "padding must be an integer or two or four of them", f"padding: {padding!r}")
+        raise failed_check(where, "padding must be an integer or two or four of them", f"padding: {padding!r}")
     left, top, right, bottom = (int(part) for part in padding)
     return left, top, right, bottom
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ....core.errors import value_error
+from ....core.errors import failed_check, value_error
 from ....eager.tensor import Tensor, tensor_from_data
 from ....ops.basic import cast_to
 from ....ops.shape.joining import concat_along
@@ -48,7 +48,7 @@ def fused_rotary_position_embedding(
     if (sin is None) != (cos is None):
         raise value_error(where, "sin and cos belong together", f"sin: {sin is not None}, cos: {cos is not None}")
     if sin is None and not use_neox_rotary_style:
-        raise value_error(where, "turning halves needs sin and cos", "neither", "pass sin= and cos=")
+        raise failed_check(where, "turning halves needs sin and cos", "neither", "pass sin= and cos=")
     size = q._aval.shape[-1]
     if size % 2:
         raise value_error(where, "the size of a head must be even", f"q: {q._aval}")

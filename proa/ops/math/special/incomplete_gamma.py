@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....core.aval import Aval
-from ....core.errors import value_error
+from ....core.errors import failed_check
 from ....eager.declare import op, public
 from ....eager.infer import broadcast, elementwise
 from ....eager.samples import A, S, samples
@@ -181,7 +181,7 @@ def multigammaln(x: Tensor, p: int, name: str | None = None) -> Tensor:
     """
     dimension = integer("multigammaln", "p", int(p) if isinstance(p, float) and p.is_integer() else p)
     if not 1 <= dimension <= _LARGEST_DIMENSION:
-        raise value_error("multigammaln", f"p must be from 1 to {_LARGEST_DIMENSION}", f"p: {p}")
+        raise failed_check("multigammaln", f"p must be from 1 to {_LARGEST_DIMENSION}", f"p: {p}")
     total = lgamma(require_tensor("multigammaln", "x", x))
     for k in range(1, dimension):
         total = total + lgamma(x - k / 2)

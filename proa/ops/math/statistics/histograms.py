@@ -10,7 +10,7 @@ import numpy as np
 
 from ....core.aval import make_aval
 from ....core.dtype import FLOAT32, FLOAT64, INT64, is_differentiable
-from ....core.errors import type_error, value_error
+from ....core.errors import failed_check, type_error, value_error
 from ....core.memory import check_allocation
 from ....core.namespaces import can_write
 from ....core.symbols import fixed
@@ -315,9 +315,9 @@ def histogramdd(
     if not is_differentiable(aval.dtype) or aval.dtype.kind == "c":
         raise type_error("histogramdd", "x must be floating", f"x: {aval}", "convert with astype('float32')")
     if aval.ndim < 2:
-        raise value_error("histogramdd", "x needs two dimensions: points and coordinates", f"x: {aval}")
+        raise failed_check("histogramdd", "x needs two dimensions: points and coordinates", f"x: {aval}")
     if weights is not None and require_tensor("histogramdd", "weights", weights)._aval.shape != aval.shape[:-1]:
-        raise value_error(
+        raise failed_check(
             "histogramdd",
             "weights must have the shape of x without its last axis",
             f"weights: {weights._aval}, x: {aval}",
@@ -360,7 +360,7 @@ def _grid_edges(columns: list[Tensor], bins: Any, ranges: Any) -> list[Tensor]:
     if not isinstance(bins, (list, tuple)):
         counts = counts * dims
     if len(counts) != dims or any(n < 1 for n in counts):
-        raise value_error("histogramdd", f"bins must be positive, one or {dims} of them", f"bins: {bins}")
+        raise failed_check("histogramdd", f"bins must be positive, one or {dims} of them", f"bins: {bins}")
     if ranges is None:
         if not columns[0]._aval.size:
             return [space_between(0.0, 1.0, (n + 1,), dtype) for n in counts]
@@ -370,5 +370,5 @@ def _grid_edges(columns: list[Tensor], bins: Any, ranges: Any) -> list[Tensor]:
         ]
     limits = [real_of("histogramdd", "ranges", value) for value in ranges]
     if len(limits) != 2 * dims:
-        raise value_error("histogramdd", f"ranges must have {2 * dims} numbers", f"ranges: {list(ranges)}")
+        raise failed_check("histogramdd", f"ranges must have {2 * dims} numbers", f"ranges: {list(ranges)}")
     return [space_between(limits[2 * k], limits[2 * k + 1], (n + 1,), dtype) for k, n in enumerate(counts)]

@@ -20,7 +20,7 @@ from ....core.dtype import (
     to_numpy_dtype,
 )  # fmt: skip
 from ....core.errors import type_error, value_error
-from ....core.symbols import plain
+from ....core.symbols import is_symbolic, plain
 from ....eager import series
 from ....eager.annotations import AxisLike, DTypeLike
 from ....eager.calling import MISSING, deliver
@@ -237,7 +237,7 @@ def median(
     if not size:
         return reshape_to(mean_over(rows, (along,), False), shape)
     middle = order_statistic(rows, (along,), False, (size - 1) // 2)
-    if size % 2 == 0:
+    if is_symbolic(size) or size % 2 == 0:  # the two are the same one where there is an odd number of elements
         middle = (middle + order_statistic(rows, (along,), False, size // 2)) * 0.5
     return reshape_to(middle, shape)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....core.dtype import FLOAT32, FLOAT64
-from ....core.errors import value_error
+from ....core.errors import failed_check, value_error
 from ....core.symbols import divided, maximum
 from ....eager.declare import public
 from ....eager.samples import A, S, samples
@@ -271,7 +271,7 @@ def dice_loss(input: Tensor, label: Tensor, epsilon: float = 1e-5, name: str | N
     where = "dice_loss"
     aval, marks = require_tensor(where, "input", input)._aval, require_tensor(where, "label", label)._aval
     if aval.ndim < 2 or aval.ndim != marks.ndim or marks.shape[-1] != 1 or aval.shape[:-1] != marks.shape[:-1]:
-        raise value_error(where, "label must have the input's shape with 1 as its last dimension",
+        raise failed_check(where, "label must have the input's shape with 1 as its last dimension",
                           f"input: {aval}, label: {marks}")  # fmt: skip
     if not aval.size:
         raise value_error(where, "input must have elements", f"input: {aval}")

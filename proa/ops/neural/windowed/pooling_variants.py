@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....core.dtype import INT64
-from ....core.errors import value_error
+from ....core.errors import failed_check, value_error
 from ....core.generator import default_generator
 from ....eager.annotations import PaddingLike, SizesLike
 from ....eager.declare import public
@@ -46,7 +46,9 @@ def _unpool(
         extents = list(integers(where, "output_size", output_size))
         extents = extents[2:] if len(extents) == count + 2 else extents
         if len(extents) != count or any(not n - s < e < n + s for e, n, s in zip(extents, natural, step, strict=True)):
-            raise value_error(where, f"output_size must be within a stride of {natural}", f"output_size: {output_size}")
+            raise failed_check(
+                where, f"output_size must be within a stride of {natural}", f"output_size: {output_size}"
+            )
     if min(extents) < 1:
         raise value_error(where, "the result would have no elements", f"x: {x._aval}")
     flat = (*shape[:2], math.prod(shape[2:]))

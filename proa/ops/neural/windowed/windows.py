@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ....core.aval import Aval
-from ....core.errors import value_error
+from ....core.errors import failed_check, value_error
 from ....eager.tensor import Tensor
 
 Sizes = tuple[int, ...]
@@ -59,7 +59,7 @@ def sizes(where: str, name: str, value: Any, num_spatial: int, least: int = 1) -
     else:
         raise value_error(where, f"{name} must be an int or a list of ints", f"{name}: {value!r}")
     if len(result) != num_spatial:
-        raise value_error(where, f"{name} must have {num_spatial} entries", f"{name}: {value!r}")
+        raise failed_check(where, f"{name} must have {num_spatial} entries", f"{name}: {value!r}")
     if min(result) < least:
         raise value_error(where, f"{name} must be at least {least}", f"{name}: {value!r}")
     return result
