@@ -92,10 +92,7 @@ class ChatShape(Shape):
     def _logprobs(self, tokens: list[Token]) -> dict[str, Any] | None:
         if not self._with_logprobs:
             return None
-        content = [
-            {**_token(token), "top_logprobs": [_token(other) for other in token.top]}
-            for token in tokens
-        ]
+        content = [{**_token(token), "top_logprobs": [_token(other) for other in token.top]} for token in tokens]
         return {"content": content, "refusal": None}
 
 
