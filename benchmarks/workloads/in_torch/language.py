@@ -1,4 +1,4 @@
-"""The model of `language_gpu.py` in PyTorch: a cache of fixed size, one block compiled by torch.compile for all layers."""
+"""The model of `on_gpu/language.py` in PyTorch: a cache of fixed size, one block of torch.compile for all layers."""
 
 from __future__ import annotations
 

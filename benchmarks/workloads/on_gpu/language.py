@@ -2,8 +2,9 @@
 
     python benchmarks/workloads/on_gpu/language.py ROW... [--tiny]
 
-ROW is `bandwidth`, `decode`, `requests`, `requests-256` (proa's engine), `decode-int4`, or `requests-torch` (batches in
-PyTorch with torch.compile). Weights are random: nothing here depends on what they are. Each row prints one line of JSON.
+ROW is `bandwidth`, `decode`, `requests`, `requests-256` (proa's engine), `decode-int4`, or `requests-torch`,
+`requests-256-torch` (batches of 16 in PyTorch with torch.compile; `-32` behind the name: of 32). Weights are random: nothing
+here depends on what they are. Each row prints one line of JSON. `python -m benchmarks.gpu_language` sets them beside bars.
 """
 
 from __future__ import annotations
@@ -183,20 +184,19 @@ def requests_256(sizes: Sizes) -> dict[str, Any]:
     return _requests(sizes, 4)
 
 
-@row("requests-torch")
-def requests_torch(sizes: Sizes) -> dict[str, Any]:
-    """Batches of 16: prompts filled up to the longest, tokens until the longest answer is complete."""
+def _requests_torch(sizes: Sizes, times: int, together: int) -> dict[str, Any]:
+    """Batches of some size: prompts filled up to the longest, tokens until the longest answer is complete."""
     import torch
 
     from benchmarks.workloads.in_torch.language import Model
 
     device = "cuda" if sizes.layers > 2 else "cpu"
     model = Model(sizes, device)
-    work = sizes.work()
+    work = sizes.work(times)
     figures: dict[str, Any] = {}
     for attempt in range(2):
         begun = time.perf_counter()
-        batches = [work[:16]] if not attempt else [work[n : n + 16] for n in range(0, len(work), 16)]
+        batches = [work[:together]] if not attempt else [work[n : n + together] for n in range(0, len(work), together)]
         for batch in batches:
             model.generate([ids for ids, _ in batch], max(n for _, n in batch) if attempt else 4)
         if device == "cuda":
@@ -204,6 +204,11 @@ def requests_torch(sizes: Sizes) -> dict[str, Any]:
         seconds = time.perf_counter() - begun
         figures = {"seconds": seconds, "tokens_per_s": sum(n for _, n in work) / seconds}
     return figures
+
+
+for _times, _requests_name in ((1, "requests-torch"), (4, "requests-256-torch")):
+    for _together, _batch_name in ((16, ""), (32, "-32")):
+        ROWS[_requests_name + _batch_name] = functools.partial(_requests_torch, times=_times, together=_together)
 
 
 def main() -> int:

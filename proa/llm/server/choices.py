@@ -19,8 +19,16 @@ class Token:
     """A token with how likely it was, and the likeliest ones beside it."""
 
     text: str
+    data: bytes | None  # of a part of a character too, which no text can hold
     logprob: float
-    top: list[tuple[str, float]]
+    top: list[Token] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The text; parts of characters by their bytes, as OpenAI names them, since they would all be called �."""
+        if self.data is None or "\ufffd" not in self.text:
+            return self.text
+        return "bytes:" + "".join(f"\\x{byte:02x}" for byte in self.data)
 
 
 @dataclass
@@ -54,8 +62,9 @@ class Choice:
             self.num_tokens += 1
             # The model's end is a token like any other, but none of the answer's.
             if piece.logprob is not None and piece.token not in self._tokenizer.eos:
-                top = [(self._text(token), _finite(value)) for token, value in piece.top]
-                delta.tokens.append(Token(self._text(piece.token), _finite(piece.logprob), top))
+                chosen = self._token(piece.token, piece.logprob)
+                chosen.top = [self._token(token, value) for token, value in piece.top]
+                delta.tokens.append(chosen)
         if piece.finish is not None:
             delta.finish = "tool_calls" if self._has_calls and piece.finish == "stop" else piece.finish
         return delta
@@ -74,8 +83,9 @@ class Choice:
         if self._has_calls and not delta.text.strip():
             delta.text = ""  # the line breaks between calls are no text of the answer
 
-    def _text(self, token: int) -> str:
-        return self._tokenizer.decode([token], skip_special=False)
+    def _token(self, number: int, logprob: float) -> Token:
+        text = self._tokenizer.decode([number], skip_special=False)
+        return Token(text, self._tokenizer.bytes_of(number), _finite(logprob))
 
 
 def _finite(value: float) -> float:

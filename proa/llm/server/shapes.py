@@ -92,10 +92,7 @@ class ChatShape(Shape):
     def _logprobs(self, tokens: list[Token]) -> dict[str, Any] | None:
         if not self._with_logprobs:
             return None
-        content = [
-            {**_token(token.text, token.logprob), "top_logprobs": [_token(text, value) for text, value in token.top]}
-            for token in tokens
-        ]
+        content = [{**_token(token), "top_logprobs": [_token(other) for other in token.top]} for token in tokens]
         return {"content": content, "refusal": None}
 
 
@@ -134,8 +131,8 @@ class TextShape(Shape):
             offsets.append(self._offsets[index])
             self._offsets[index] += len(token.text)
         return {
-            "tokens": [token.text for token in tokens], "token_logprobs": [token.logprob for token in tokens],
-            "top_logprobs": [dict(token.top) for token in tokens], "text_offset": offsets,
+            "tokens": [token.name for token in tokens], "token_logprobs": [token.logprob for token in tokens],
+            "top_logprobs": [{other.name: other.logprob for other in token.top} for token in tokens], "text_offset": offsets,
         }  # fmt: skip
 
 
@@ -144,7 +141,5 @@ def _called(call: Any) -> dict[str, Any]:
     return {"id": f"call_{secrets.token_hex(12)}", "type": "function", "function": function}
 
 
-def _token(text: str, logprob: float) -> dict[str, Any]:
-    # A token may be a part of a character, which no text can hold; its bytes are not known then.
-    found = None if "\ufffd" in text else list(text.encode())
-    return {"token": text, "logprob": logprob, "bytes": found}
+def _token(token: Token) -> dict[str, Any]:
+    return {"token": token.text, "logprob": token.logprob, "bytes": None if token.data is None else list(token.data)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -118,6 +119,20 @@ class Tokenizer:
         """The number of a token by its spelling in the vocabulary."""
         return self.inner.token_to_id(token)
 
+    def bytes_of(self, number: int) -> bytes | None:
+        """What a token adds to a text: a part of a character, too, which `decode` cannot show. None where nobody can say.
+
+        b"".join(tokenizer.bytes_of(number) for number in ids).decode()
+        """
+        text = self.decode([number], skip_special=False)
+        if "\ufffd" not in text:
+            return text.encode()
+        spelling = self.token(number)
+        if re.fullmatch("<0x[0-9A-F]{2}>", spelling):
+            return bytes([int(spelling[3:5], 16)])
+        letters = _byte_letters()
+        return bytes(letters[letter] for letter in spelling) if set(spelling) <= set(letters) else None
+
     def to_json(self) -> str:
         """The tokenizer as the text of a `tokenizer.json`."""
         return self.inner.to_str()
@@ -185,3 +200,12 @@ def _checked(text: Any) -> str:
         # A lone surrogate: half a character from somewhere that cuts UTF-16.
         return text.encode("utf-8", "replace").decode()
     return text
+
+
+@functools.cache
+def _byte_letters() -> dict[str, int]:
+    """The letters by which vocabularies of bytes spell them: a byte that can be printed stands for itself, the others, in
+    their order, for the letters from 256 on."""
+    plain = {*range(33, 127), *range(161, 173), *range(174, 256)}
+    others = [byte for byte in range(256) if byte not in plain]
+    return {**{chr(byte): byte for byte in plain}, **{chr(256 + place): byte for place, byte in enumerate(others)}}

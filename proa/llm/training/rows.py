@@ -74,6 +74,10 @@ class Rows:
         """The rows at `count` places of the order."""
         return self.collect([self.number_at(place) for place in range(begin, begin + count)])
 
+    def teaches(self) -> bool:
+        """Whether any position of any row has a label; reads rows until one has."""
+        return any(self.collect([number]).num_learned for number in range(len(self)))
+
     def collect(self, numbers: Sequence[int]) -> Batch:
         """The rows with these numbers."""
         shape = (len(numbers), self.length)

@@ -166,10 +166,18 @@ def _rows(settings: Settings, paths: Sequence[str], name: str) -> Rows:
     file = TokenFile(_token_file(settings, found_files(paths), name))
     shuffle = data.shuffle and name == "train"
     if settings.task == "preference":
-        return PairRows(file, data.length, data.seed, shuffle)
-    if settings.task == "pretrain" and data.pack:
-        return StreamRows(file, data.length, data.seed, shuffle)
-    return WholeRows(file, data.length, data.seed, shuffle, data.pack)
+        rows: Rows = PairRows(file, data.length, data.seed, shuffle)
+    elif settings.task == "pretrain" and data.pack:
+        rows = StreamRows(file, data.length, data.seed, shuffle)
+    else:
+        rows = WholeRows(file, data.length, data.seed, shuffle, data.pack)
+    # The loss would be 0 (of preferences: log 2) at every step, and look like one of a training.
+    if not rows.teaches():
+        raise value_error(
+            "proa train", f"data.{name} has nothing to learn: no answer begins within data.length tokens of its document, "
+            "which is where longer ones are cut; make data.length larger", f"{data.length}",
+        )  # fmt: skip
+    return rows
 
 
 def _token_file(settings: Settings, files: list[str], name: str) -> str:

@@ -1,6 +1,6 @@
 """Log-probabilities by the training code and by the engine, bit by bit.
 
-    python -m tests.llm.engine.bitwise [--prompts 200]
+    python -m tests.llm.engine.bitwise [--prompts 200] [--device gpu]
 
 Random prompts go through engines of random rows, page sizes and chunks, in random company, and through the training code in
 batches of random size. Every log-probability, of the prompt and of what was generated, must be the same 32 bits. The same
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+import proa as paddle
 from proa.llm.engine import Engine, Options, Request, Sampling
 from proa.llm.engine.exact import Scorer
 
@@ -85,7 +86,9 @@ def random_options(draw: np.random.Generator, exact: bool) -> Options:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--prompts", type=int, default=200)
+    parser.add_argument("--device", default="cpu")
     asked = parser.parse_args()
+    paddle.set_device(asked.device)
     each, total = 25, 0
     draw = np.random.default_rng(11)
     for number, begin in enumerate(range(0, asked.prompts, each)):

@@ -35,6 +35,9 @@ class ByteTokenizer:
     def decode(self, tokens: Sequence[int], skip_special: bool = True) -> str:
         return bytes(token for token in tokens if token < END).decode(errors="replace")
 
+    def bytes_of(self, token: int) -> bytes:
+        return bytes([token]) if token < END else b""
+
     def chat(self, messages: Any, tools: Any = None, add_generation_prompt: bool = True) -> list[int]:
         return self.encode(rendered(messages, tools))
 

@@ -145,6 +145,18 @@ def test_logprobs_of_a_chat(client: openai.OpenAI, stream: bool) -> None:
     assert [(top.token, top.logprob) for top in tokens[1].top_logprobs] == [("i", -0.5), ("A", -9999.0)]
 
 
+def test_logprobs_of_parts_of_characters(client: openai.OpenAI) -> None:
+    """A token that is no whole character has bytes, and a name that no other token has."""
+    options: Any = {"model": "small", "messages": _user("say(é☃)yas"), "logprobs": True, "top_logprobs": 2}
+    content = client.chat.completions.create(**options).choices[0].logprobs.content
+    assert bytes(byte for token in content for byte in token.bytes).decode() == "é☃"
+    assert content[0].top_logprobs[0].bytes == ["é".encode()[0]]
+    found = client.completions.create(model="small", prompt="say(é)yas", max_tokens=9, logprobs=2).choices[0]
+    assert found.text == "é"
+    assert found.logprobs.tokens == ["bytes:\\xc3", "bytes:\\xa9"]
+    assert [sorted(top) for top in found.logprobs.top_logprobs] == [["A", "bytes:\\xc3"], ["A", "bytes:\\xa9"]]
+
+
 def test_completions_of_texts_and_tokens(client: openai.OpenAI) -> None:
     found = client.completions.create(model="small", prompt="once", temperature=0)
     assert found.choices[0].text == expected_text("once")[:16]

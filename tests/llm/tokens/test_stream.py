@@ -40,6 +40,14 @@ def test_a_long_text_of_bytes(tokenizer):
     assert max(map(len, pieces)) < 60  # it goes on as it comes
 
 
+def test_bytes_of_every_string(tokenizer):
+    """Tokens are bytes of the text, whatever parts of characters they are, but for spaces."""
+    for text in ("größe", "☃ 世界", "👩‍🚀 naïve", "\ufffd é"):
+        ids = tokenizer.encode(text, special=False)
+        found = b"".join(tokenizer.bytes_of(number) for number in ids)
+        assert found.replace(b" ", b"") == tokenizer.decode(ids, skip_special=False).replace(" ", "").encode()
+
+
 def byte_tokens(pieces):
     """A tokenizer whose tokens are these pieces of bytes."""
     letters = dict(zip(range(256), bytes_as_letters(), strict=True))

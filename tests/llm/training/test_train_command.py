@@ -73,6 +73,18 @@ def test_an_adapter_is_tuned_on_conversations_and_merged(tmp_path: Path, capsys:
     assert (tmp_path / "out" / "metrics.jsonl").read_text() == metrics
 
 
+@pytest.mark.parametrize("task", ["chat", "preference"])
+def test_data_of_which_nothing_is_learned(tmp_path: Path, capsys: Any, task: str) -> None:
+    """Answers that lie behind the cut of every document: a loss of 0 at every step is no training."""
+    folder_of_model(tmp_path)
+    pairs = [{"prompt": talk["messages"][0]["content"], "chosen": "yes", "rejected": "no"} for talk in TALKS]
+    (tmp_path / "pairs.jsonl").write_text("\n".join(json.dumps(pair) for pair in pairs))
+    data = {"train": "talks.jsonl" if task == "chat" else "pairs.jsonl", "length": 3}
+    assert main(["train", settings(tmp_path, task=task, data=data)]) == 1
+    assert "data.length larger; received 3" in capsys.readouterr().err
+    assert not (tmp_path / "out" / "model").exists()
+
+
 def test_an_adapter_is_tuned_on_weights_in_four_bits(tmp_path: Path) -> None:
     folder_of_model(tmp_path, hidden_size=32, intermediate_size=64)
     lora = {"rank": 2, "targets": ["all-linear"], "merge": True}

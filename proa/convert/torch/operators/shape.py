@@ -199,8 +199,13 @@ def constant_pad(x: Tensor, widths: Any, value: Any = 0) -> Tensor:
     return pad(x, widths, "constant", value)
 
 
-@reads("pad", "reflection_pad1d", "reflection_pad2d", "reflection_pad3d")
-def pad(x: Tensor, widths: Any, mode: str = "reflect", value: Any = None) -> Tensor:
+@reads("reflection_pad1d", "reflection_pad2d", "reflection_pad3d")
+def reflection_pad(x: Tensor, widths: Any) -> Tensor:
+    return pad(x, widths, "reflect")
+
+
+@reads("pad")
+def pad(x: Tensor, widths: Any, mode: str = "constant", value: Any = None) -> Tensor:
     """Pairs of widths, the last axis first."""
     from ...onnx.operators.shape import padded
 
