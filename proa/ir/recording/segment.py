@@ -221,8 +221,7 @@ class Segment:
         """What few instructions need when they were recorded: a check of what is known, an observer, the user's line."""
         instruction = node.instruction
         assert instruction is not None
-        check = instruction.operation.check
-        if check is not None and not instruction.flagged:
+        if not instruction.flagged and instruction.operation.checks(instruction.attributes):
             self._check_now(node, instruction)
         if node.scope is not None and node.scope.observe is not None:
             node.scope.observe(instruction)
