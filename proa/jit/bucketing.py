@@ -158,11 +158,10 @@ class Buckets:
 
     def _padded(self, sizes: Sizes, exact: Sizes, real: Sizes, inputs: list[Any], scalars: list[Any]) -> Executable:
         bucket = Bucket(self._padding, sizes, exact, self.graph.place)
-        bucket.make(real, inputs, scalars)
-        assert bucket.program is not None
+        program = bucket.make(real, inputs, scalars)
         lines = self.graph.locations
         locations = {number: lines[old] for number, old in bucket.origins.items() if old in lines}
-        return Executable(bucket.program, bucket.compiled, locations, bucket)
+        return Executable(program, bucket.compiled, locations, bucket)
 
     # ---- the rest --------------------------------------------------------------------------------------------------
 

@@ -92,6 +92,7 @@ class Bucket:
         values = [*filled, *[np.asarray(self.sizes[symbol], _SIZE) for symbol in self.plan.order]]
         self.compiled = CompiledProgram(written, values, scalars, self.place, self.donated, False)
         self.program = written
+        return written
 
     def real_factors(self, real: dict[Symbol, int]) -> dict[int, tuple[int, ...]]:
         """The shapes of the inputs that are filled up, factor by factor, at real sizes."""

@@ -323,8 +323,8 @@ def _compile(member: Member, bucket: Bucket, program: Program, inputs: list[Any]
     if cupy_tier.READING:
         cupy_tier.settle()  # what CuPy still reads would not be donated
     try:
-        bucket.make(real, inputs, scalars, donatable(inputs))
-        if len(flagged_instructions(bucket.program, False)) != len(flagged_instructions(program, False)):
+        written = bucket.make(real, inputs, scalars, donatable(inputs))
+        if len(flagged_instructions(written, False)) != len(flagged_instructions(program, False)):
             raise Refused("checks of the padded program are not those of the exact one")
     except Exception as error:
         family.reasons.append(f"{type(error).__name__}: {error}")
