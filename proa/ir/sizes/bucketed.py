@@ -80,8 +80,11 @@ class Bucket:
     def holds(self, real: dict[Symbol, int], exact: dict[Symbol, int]) -> bool:
         return self.exact == exact and all(self.sizes[symbol] >= size for symbol, size in real.items())
 
-    def make(self, real: dict[Symbol, int], inputs: list[Any], scalars: list[Any], donated: Sequence[int] = ()) -> None:
-        """Compiles it, with the inputs of a run at real sizes; those that are filled up are never donated."""
+    def make(
+        self, real: dict[Symbol, int], inputs: list[Any], scalars: list[Any], donated: Sequence[int] = ()
+    ) -> Program:
+        """Compiles it, with the inputs of a run at real sizes, of which those that are filled up are never donated; gives
+        the padded program."""
         program = self.plan.program
         sizes = Known(self.plan.all_sizes(self.sizes, self.exact))
         written = padded_program(
