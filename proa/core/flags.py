@@ -141,8 +141,9 @@ def set_flags(flags: dict[str, Any]) -> None:
         >>> paddle.get_flags(["FLAGS_check_nan_inf"])
         {'FLAGS_check_nan_inf': False}
     """
-    if not isinstance(flags, dict):
-        raise type_error("set_flags", "a dictionary of flags is wanted", type(flags).__name__)
+    given: object = flags  # users are not checked by their editors alone
+    if not isinstance(given, dict):
+        raise type_error("set_flags", "a dictionary of flags is wanted", type(given).__name__)
     for name, value in flags.items():
         if name in _FLAGS:
             _FLAGS[name].value = _convert(name, _FLAGS[name].kind, value)
