@@ -141,7 +141,7 @@ def set_flags(flags: dict[str, Any]) -> None:
         >>> paddle.get_flags(["FLAGS_check_nan_inf"])
         {'FLAGS_check_nan_inf': False}
     """
-    given: object = flags  # users are not checked by their editors alone
+    given: Any = flags  # whatever the annotation says
     if not isinstance(given, dict):
         raise type_error("set_flags", "a dictionary of flags is wanted", type(given).__name__)
     for name, value in flags.items():
