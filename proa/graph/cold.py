@@ -62,9 +62,10 @@ def _is_worth_compiling(graph: Graph) -> bool:
         return graph.cold_runs + 1 >= Mode.threshold
     if graph.cold_runs == 0 or graph.is_worth_compiling:
         return graph.is_worth_compiling
-    saved = cost.cold_work(graph.program, CPU)
-    if graph.cold_runs * saved >= cost.compiling_work(graph.program, None, CPU):
-        graph.is_worth_compiling = pays_for_start(CPU, saved)
+    if graph.costs is None:  # not before it is run again
+        graph.costs = cost.cold_work(graph.program, CPU), cost.compiling_work(graph.program, None, CPU)
+    saved, price = graph.costs
+    graph.is_worth_compiling = graph.cold_runs * saved >= price and pays_for_start(CPU, saved)
     return graph.is_worth_compiling
 
 

@@ -95,7 +95,9 @@ class Graph:
         self._compiled: dict[Any, tuple[CompiledProgram, list[Any], list[Any], list[Aval]]] = {}
         self._fitted: dict[Any, Graph] = {}
         self._held_for: dict[Any, bool] = {}
-        self.cold_runs, self.is_worth_compiling = 0, False  # see cold.py
+        # How often it ran operation by operation, what that loses and compiling costs, and whether that pays (see cold.py).
+        self.cold_runs, self.is_worth_compiling = 0, False
+        self.costs: tuple[float, float] | None = None
         self._optimised: dict[int | None, Any] = {}  # None: the usual level
         self._lock = new_lock()
 

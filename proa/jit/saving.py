@@ -59,6 +59,12 @@ def save(layer: Any, path: Any, input_spec: Any = None, **configs: Any) -> None:
     `format="pdmodel"`, its older format; with a path that ends in ".proa" or `format="proa"`, proa's own single file.
     `input_spec` may be left out if the function was decorated with one or was called before. Other methods of a layer
     that are decorated with `to_static` are saved beside `forward`. `output_spec` chooses results by their positions.
+
+    Examples:
+        >>> layer = paddle.nn.Linear(2, 3)
+        >>> paddle.jit.save(layer, "model", input_spec=[paddle.static.InputSpec([None, 2])])
+        >>> list(paddle.jit.load("model")(paddle.ones([4, 2])).shape)
+        [4, 3]
     """
     unknown = sorted(set(configs) - _SAVE_OPTIONS)
     if unknown:
@@ -251,7 +257,14 @@ def _is_state(tensor: Tensor, layer: Any) -> bool:
 
 @boundary
 def load(path: Any, **configs: Any) -> TranslatedLayer:
-    """A saved model as a Layer: proa's artifact, or Paddle's `.json`/`.pdmodel` with `.pdiparams`."""
+    """A saved model as a Layer: proa's artifact, or Paddle's `.json`/`.pdmodel` with `.pdiparams`.
+
+    Examples:
+        >>> layer = paddle.nn.Linear(2, 3)
+        >>> paddle.jit.save(layer, "model", input_spec=[paddle.static.InputSpec([None, 2])])
+        >>> list(paddle.jit.load("model")(paddle.ones([4, 2])).shape)
+        [4, 3]
+    """
     unknown = sorted(set(configs) - _LOAD_OPTIONS)
     if unknown:
         raise value_error(
@@ -342,6 +355,12 @@ class TranslatedLayer(Layer):
 
     Its parameters can be trained: where a gradient is wanted, the operations are recorded as any others. The model stays as
     it was saved (in evaluation mode: dropout is not there any more), whatever `train()` says.
+
+    Examples:
+        >>> paddle.jit.save(paddle.nn.Linear(2, 3), "model", input_spec=[paddle.static.InputSpec([None, 2])])
+        >>> loaded = paddle.jit.load("model")
+        >>> isinstance(loaded, paddle.jit.TranslatedLayer), len(loaded.parameters())
+        (True, 2)
     """
 
     def __init__(self, runners: dict[str, Callable[..., Any]], weights: dict[str, Tensor]) -> None:
@@ -371,6 +390,13 @@ class TranslatedLayer(Layer):
         return TranslatedLayer(dict(runners), weights)  # type: ignore[arg-type]
 
     def forward(self, *inputs: Any) -> Any:
+        """What the saved `forward` gives for these inputs.
+
+        Examples:
+            >>> paddle.jit.save(paddle.nn.ReLU(), "model", input_spec=[paddle.static.InputSpec([None])])
+            >>> paddle.jit.load("model").forward(paddle.to_tensor([-1.0, 2.0])).tolist()
+            [0.0, 2.0]
+        """
         return self._run(_FORWARD, inputs)
 
     def _run(self, title: str, inputs: Sequence[Any]) -> Any:
@@ -393,7 +419,13 @@ class TranslatedLayer(Layer):
             return runner(tensors, False)
 
     def program(self, method_name: str = _FORWARD) -> Any:
-        """The program of a method."""
+        """The program of a method.
+
+        Examples:
+            >>> paddle.jit.save(paddle.nn.ReLU(), "model", input_spec=[paddle.static.InputSpec([None])])
+            >>> len(paddle.jit.load("model").program().instructions)
+            1
+        """
         if method_name not in self._runners:
             raise value_error("program", f"there is no method {method_name!r}", f"it has {', '.join(self._runners)}")
         return self._runners[method_name].program

@@ -117,9 +117,21 @@ def make_late(
 
 
 class Bilinear(Initializer):
-    """Weights of a transposed convolution that enlarges by interpolation."""
+    """Weights of a transposed convolution that enlarges by interpolation.
+
+    Examples:
+        >>> weights = paddle.nn.initializer.Bilinear().draw((1, 1, 2, 2), np.dtype("float32"))
+        >>> weights.shape
+        (1, 1, 2, 2)
+    """
 
     def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """The weights for a shape; ValueError where the kernel is not square.
+
+        Examples:
+            >>> paddle.nn.initializer.Bilinear().draw((2, 1, 4, 4), np.dtype("float32")).shape
+            (2, 1, 4, 4)
+        """
         if len(shape) != 4 or shape[2] != shape[3]:
             raise value_error("Bilinear", "the weight must have 4 dimensions with a square kernel", f"{list(shape)}")
         size = shape[3]

@@ -117,7 +117,14 @@ def graph_send_recv(
     out_size: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """`geometric.send_u_recv` under its older name."""
+    """`geometric.send_u_recv` under its older name.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1.0], [2.0], [4.0]])
+        >>> source, target = paddle.to_tensor([0, 1, 2]), paddle.to_tensor([1, 1, 0])
+        >>> paddle.incubate.graph_send_recv(x, source, target).tolist()
+        [[4.0], [3.0], [0.0]]
+    """
     return _send(x, src_index, dst_index, check_mode("graph_send_recv", "pool_type", pool_type, MODES), out_size)
 
 

@@ -173,5 +173,12 @@ def graph_reindex(
     flag_buffer_hashtable: bool = False,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """`geometric.reindex_graph` under its older name."""
+    """`geometric.reindex_graph` under its older name.
+
+    Examples:
+        >>> x, neighbors, count = paddle.to_tensor([5, 7]), paddle.to_tensor([7, 9, 5]), paddle.to_tensor([2, 1])
+        >>> source, target, nodes = paddle.incubate.graph_reindex(x, neighbors, count)
+        >>> source.tolist(), target.tolist(), nodes.tolist()
+        ([1, 2, 0], [0, 0, 1], [5, 7, 9])
+    """
     return _reindexed("graph_reindex", x, [neighbors], [count])

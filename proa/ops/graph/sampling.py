@@ -231,7 +231,14 @@ def graph_sample_neighbors(
     flag_perm_buffer: bool = False,
     name: str | None = None,
 ) -> tuple[Tensor, ...]:
-    """`geometric.sample_neighbors` under its older name, with its parameters in another order."""
+    """`geometric.sample_neighbors` under its older name, with its parameters in another order.
+
+    Examples:
+        >>> row, colptr = paddle.to_tensor([1, 2, 0]), paddle.to_tensor([0, 2, 3, 3])
+        >>> found, counts = paddle.incubate.graph_sample_neighbors(row, colptr, paddle.to_tensor([0, 1]))
+        >>> found.tolist(), counts.tolist()
+        ([1, 2, 0], [2, 1])
+    """
     return _sampled("graph_sample_neighbors", row, colptr, input_nodes, sample_size, eids, return_eids)
 
 
@@ -269,6 +276,12 @@ def graph_khop_sampler(
 
     Gives source and target of the edges by new numbers (`[edges, 1]` each), the old numbers in the new order, the new
     numbers of `input_nodes`, and, with `return_eids`, the entries of `sorted_eids` for the edges.
+
+    Examples:
+        >>> row, colptr = paddle.to_tensor([1, 2, 0]), paddle.to_tensor([0, 2, 3, 3])  # 1 and 2 lead to 0, 0 leads to 1
+        >>> source, target, nodes, own = paddle.incubate.graph_khop_sampler(row, colptr, paddle.to_tensor([0]), [2])
+        >>> source.flatten().tolist(), target.flatten().tolist(), nodes.tolist()
+        ([1, 2], [0, 0], [0, 1, 2])
     """
     where = "graph_khop_sampler"
     graph = _Graph(where, row, colptr)
