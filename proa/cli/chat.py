@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TextIO
 
 from ..llm.talk import SETTINGS, Talk
+from .harmless import harmless
 
 _CONTEXT = 4096
 _WIDENING = 8  # a conversation of 512 tokens, then one of 4096
@@ -71,7 +72,10 @@ def open_talk(arguments: argparse.Namespace) -> tuple[Talk, Callable[[], None]]:
 
 
 def answer_once(talk: Talk, prompt: str | None, given: TextIO, out: TextIO) -> int:
-    """What a pipe brings is one message, behind the prompt where there is one; the answer alone is written."""
+    """What a pipe brings is one message, behind the prompt where there is one; the answer alone is written.
+
+    A terminal gets it without control characters; a file or another program gets what the model wrote.
+    """
     read = "" if given.isatty() else given.read()
     text = "\n\n".join(part for part in (prompt, read.strip()) if part)
     if not text:
@@ -79,7 +83,7 @@ def answer_once(talk: Talk, prompt: str | None, given: TextIO, out: TextIO) -> i
         return 1
     try:
         for piece in talk.ask(text):
-            out.write(piece)
+            out.write(harmless(piece) if out.isatty() else piece)
             out.flush()
         out.write("\n")
         out.flush()
@@ -150,7 +154,7 @@ class Terminal:
         stopped = False
         try:
             for piece in pieces:
-                self._out.write(piece)
+                self._out.write(harmless(piece))
                 self._out.flush()
         except KeyboardInterrupt:
             stopped = True
@@ -159,9 +163,9 @@ class Terminal:
         forgotten = (
             f"; the first {self.talk.num_forgotten} messages are no longer seen" if self.talk.num_forgotten else ""
         )
-        self._say(
-            f"\n{_dim(self._out)}({'stopped; ' if stopped else ''}{self.talk.figures}{forgotten}){_plain(self._out)}"
-        )
+        self._out.write(f"\n{_dim(self._out)}({'stopped; ' if stopped else ''}{self.talk.figures}{forgotten})")
+        self._out.write(f"{_plain(self._out)}\n")
+        self._out.flush()
 
     def _retry(self, _: str) -> None:
         pieces = self.talk.retry()
@@ -206,7 +210,7 @@ class Terminal:
         self._say(f"{len(messages)} messages were read.")
 
     def _say(self, text: str) -> None:
-        self._out.write(f"{text}\n")
+        self._out.write(f"{harmless(text)}\n")
         self._out.flush()
 
 

@@ -9,6 +9,8 @@ import sys
 from collections import Counter
 from typing import Any
 
+from .harmless import on_one_line
+
 _LONGEST = 100  # characters of a value that is shown
 
 
@@ -80,17 +82,14 @@ def _as_text(found: dict[str, Any]) -> str:
     total = found["total"]
     kinds = ", ".join(f"{kind} {_size(num_bytes)}" for kind, num_bytes in total["bytes of each kind"].items())
     lines = [f"{found['path']}: {total['tensors']} tensors, {_size(total['bytes'])} ({kinds})"]
-    lines += [f"  {key} = {_printable(value)}" for key, value in found["metadata"].items()]
+    lines += [f"  {on_one_line(key)} = {on_one_line(value)}" for key, value in found["metadata"].items()]
     width = max((len(tensor["name"]) for tensor in found["tensors"]), default=0)
     for tensor in found["tensors"]:
         shape = " × ".join(map(str, tensor["shape"])) or "one number"
-        lines.append(f"  {_printable(tensor['name']):{width}}  {tensor['kind']:8}  {shape}  ({_size(tensor['bytes'])})")
+        lines.append(
+            f"  {on_one_line(tensor['name']):{width}}  {tensor['kind']:8}  {shape}  ({_size(tensor['bytes'])})"
+        )
     return "\n".join(lines)
-
-
-def _printable(value: Any) -> str:
-    """On one line, and without signs that a terminal would obey."""
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in str(value))
 
 
 def _size(num_bytes: float) -> str:

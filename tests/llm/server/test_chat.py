@@ -137,3 +137,36 @@ def test_through_a_pipe_only_the_answer_is_written(engine: StandIn) -> None:
     assert out.getvalue() == expected_text("[user]sum up\n\na text\n") + "\n"
     assert answer_once(_talk(engine), None, io.StringIO(""), out) == 1
     assert answer_once(_talk(engine, context=100), None, io.StringIO("x" * 200), out) == 1
+
+
+# A window's title, a cleared screen, the clipboard, the same begun by one sign of C1, an overwritten line, a deleted sign.
+OBEYED = "\x1b]0;owned\x07\x1b[2J\x1b]52;c;cm0=\x07\x9b31mno\rok\x08\x7f"
+HARMLESS = r"\x1b]0;owned\x07\x1b[2J\x1b]52;c;cm0=\x07\x9b31mno\x0dok\x08\x7f"
+KEPT = "a\tb\nc é 日本　語 👩\u200d👩 אב"  # nothing that a terminal obeys
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_obeys_no_answer(engine: StandIn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    talk, screen = _talk(engine), Screen()
+    terminal = Terminal(talk, screen)
+    path = tmp_path / "saved.json"
+    terminal.take(f"say({OBEYED}{KEPT})yas")
+    for line in ("/show", f"/save {path}", f"/load {path}", "/show", f"/{OBEYED}", f"/set {OBEYED} 1"):
+        terminal.take(line)
+    assert talk.messages[1]["content"] == OBEYED + KEPT  # the conversation itself is as it was
+    shown = screen.getvalue()
+    assert shown.count(HARMLESS + KEPT) == 5  # the answer; question and answer shown twice
+    ours = shown.replace("\x1b[2m", "").replace("\x1b[0m", "")
+    assert len(shown) - len(ours) == 8  # the line of figures is dim
+    assert not {sign for sign in ours if not sign.isprintable()} - set("\n\t\u3000\u200d")
+
+
+def test_one_answer_is_harmless_on_a_terminal_and_whole_in_a_pipe(engine: StandIn) -> None:
+    for out, expected in ((Screen(), HARMLESS), (io.StringIO(), OBEYED)):
+        assert answer_once(_talk(engine), f"say({OBEYED})yas", io.StringIO(""), out) == 0
+        assert out.getvalue() == expected + "\n"
