@@ -35,8 +35,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--peers",
         default="paddle,torch",
-        help="comma-separated: paddle, torch, jax (hand-written, where there is such a version); "
-        "empty for none (default: %(default)s)",
+        help="comma-separated: paddle, torch, jax (hand-written, where there is such a version), "
+        "commit:HASH (proa as it was then); empty for none (default: %(default)s)",
     )
     parser.add_argument("--quick", action="store_true", help="few rounds, to see that everything runs")
     parser.add_argument("--json", action="store_true", help="print the records as JSON instead of the table")

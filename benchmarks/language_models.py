@@ -5,7 +5,8 @@
 `--python` has llama-cpp-python. Both runtimes read prompts of 128 and 512 tokens and write 64 more, in turns, each in a
 process of its own that stays; best and median are by the clock and by the processor's time, which is what counts where other
 programs run; proa also with llama.cpp's own arithmetic. Then all continue twenty texts with the likeliest tokens, and it is
-said how many agree; so does llama.cpp with itself, its cache in float32, for what rounding alone does.
+said how many agree; so does llama.cpp with itself, its cache in float32, for what rounding alone does. llama.cpp's threads
+sleep while they wait for each other, unless OMP_WAIT_POLICY=active is set (for a machine of one's own).
 """
 
 from __future__ import annotations

@@ -16,6 +16,8 @@ from pathlib import Path
 from benchmarks.harness.processes import ROOT, Contender
 
 ENVIRONMENTS = ROOT / ".bench-envs"
+# A peer of this name is proa itself as it was: `commit:1669df4`.
+COMMIT = "commit:"
 
 
 @dataclass(frozen=True)
@@ -72,8 +74,7 @@ def make_environment(folder: Path, python: Path, peer: Peer) -> None:
     contents = ", ".join(peer.requirements)
     print(f"making {folder.relative_to(ROOT)} with {contents} …", file=sys.stderr, flush=True)
     shutil.rmtree(folder, ignore_errors=True)
-    ENVIRONMENTS.mkdir(exist_ok=True)
-    (ENVIRONMENTS / ".gitignore").write_text("*\n", encoding="utf-8")
+    make_environments_folder()
     steps = [
         [sys.executable, "-m", "venv", str(folder)],
         [str(python), "-m", "pip", "install", "--quiet", *peer.requirements],
@@ -88,6 +89,35 @@ def make_environment(folder: Path, python: Path, peer: Peer) -> None:
             )
 
 
+def make_environments_folder() -> None:
+    ENVIRONMENTS.mkdir(exist_ok=True)
+    (ENVIRONMENTS / ".gitignore").write_text("*\n", encoding="utf-8")
+
+
+def earlier_commit(name: str) -> Path:
+    """A folder with the package as it was at a commit."""
+    answer = subprocess.run(
+        ["git", "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if answer.returncode != 0:
+        raise EnvironmentMissing(f"{COMMIT}{name} names no commit of this repository; `git log` lists them")
+    commit = answer.stdout.strip()
+    folder = ENVIRONMENTS / "commits" / commit
+    if not folder.exists():
+        make_environments_folder()
+        # Renamed when it is whole: a folder of this name was not interrupted.
+        unfinished = folder.with_name(f"{commit}.{os.getpid()}")
+        unfinished.mkdir(parents=True)
+        archive = subprocess.run(["git", "archive", commit, "proa"], cwd=ROOT, capture_output=True, check=True)
+        subprocess.run(["tar", "-x"], cwd=unfinished, input=archive.stdout, check=True)
+        unfinished.rename(folder)
+    return folder
+
+
 def subject_contender() -> Contender:
     """proa in the running interpreter, unless the environment names another module or Python."""
     module = os.environ.get("PROA_BENCH_MODULE", "proa")
@@ -96,9 +126,12 @@ def subject_contender() -> Contender:
 
 
 def peer_contender(name: str, subject: Contender) -> Contender:
-    """A peer by name. `jax` (hand-written JAX code) lives in proa's own environment."""
+    """A peer by name. `jax` (hand-written JAX code) and earlier commits live in proa's own environment."""
+    if name.startswith(COMMIT):
+        folder = earlier_commit(name.removeprefix(COMMIT))
+        return Contender(name, "paddle", subject.module, subject.python, folder=str(folder))
     if name == "jax":
         return Contender("jax", "jax", "jax", subject.python)
     if name not in PEERS:
-        raise EnvironmentMissing(f"no peer named {name!r}; there are: {', '.join(PEERS)}, jax")
+        raise EnvironmentMissing(f"no peer named {name!r}; there are: {', '.join(PEERS)}, jax, {COMMIT}HASH")
     return Contender(name, name, name, peer_python(PEERS[name]))

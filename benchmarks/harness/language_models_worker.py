@@ -22,6 +22,9 @@ class LlamaCpp:
     cache: dict[str, int] = {}  # noqa: RUF012  as it comes: float16
 
     def __init__(self, path: str, threads: int) -> None:
+        # Read when the library is loaded. Threads that wait busily spin while the one they wait for is not running: on a
+        # machine that others use too, two of them took sixty times as long for a token as one.
+        os.environ.setdefault("OMP_WAIT_POLICY", "passive")
         import llama_cpp
 
         self.library = llama_cpp

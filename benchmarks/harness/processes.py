@@ -34,6 +34,8 @@ class Contender:
     # Changes to a benchmark's options for this contender alone, and to its environment.
     options: dict[str, Any] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
+    # A folder whose packages come before the checkout's: an earlier commit of proa.
+    folder: str | None = None
     # How often it runs before it is measured, where that is not as often as the benchmark says.
     warm_runs: int | None = None
 
@@ -71,6 +73,7 @@ class Worker:
                 f"--family={contender.family}",
                 f"--module={contender.module}",
                 f"--threads={contender.threads}",
+                *([f"--folder={contender.folder}"] if contender.folder else []),
             ],
             cwd=ROOT,
             env=environment,

@@ -9,7 +9,6 @@ from typing import Any
 from benchmarks.harness.registry import BENCHMARKS, Benchmark
 
 MEASURED = ("proa", "paddle", "torch", "jax")
-COLUMNS = ["work", "unit", *MEASURED, "× by best", "× by rounds", "bar", "met"]
 COLOURS = {"proa": "#1f6f8b", "paddle": "#7a9e7e", "torch": "#c8553d", "jax": "#9b8bb4"}
 
 
@@ -36,6 +35,12 @@ def measured_cell(record: dict[str, Any], name: str) -> str:
     return f"{best} ({middle}){mark}"
 
 
+def measured_names(records: list[dict[str, Any]]) -> list[str]:
+    """The columns of a table: the usual contenders, and whoever else took part (earlier commits)."""
+    others = {c["name"] for record in records for c in record["contenders"]} - set(MEASURED)
+    return [*(("proa",) if others else MEASURED), *sorted(others)]
+
+
 def verdict_cell(bar: dict[str, Any] | None) -> str:
     if bar is None:
         return ""
@@ -52,6 +57,8 @@ def ratio_cells(record: dict[str, Any]) -> list[str]:
         programs = record["bar"]["num_programs"]
         return [f"{growth / 2**20:+.1f} MiB", "–" if programs is None else f"{programs} programs"]
     bar = record["bar"]
+    if any(c["name"] not in MEASURED for c in record["contenders"]):
+        bar = None  # bars are set against peers, not against what the package was
     if bar is not None and "by_minimum" in bar:
         return [f"{bar['by_minimum']:.2f}", f"{bar['by_rounds']:.2f}"]
     ratios = [r for r in record["ratios"] if not r["against"].startswith("jax")]
@@ -65,7 +72,7 @@ def table_rows(records: list[dict[str, Any]]) -> list[list[str]]:
         [
             record["title"],
             record["unit"],
-            *[measured_cell(record, name) for name in MEASURED],
+            *[measured_cell(record, name) for name in measured_names(records)],
             *ratio_cells(record),
             (record["bar"] or {}).get("text", ""),
             verdict_cell(record["bar"]),
@@ -84,17 +91,19 @@ NOTE = (
 def print_table(records: list[dict[str, Any]]) -> None:
     """With rich where it is installed, else in plain columns."""
     rows = table_rows(records)
+    measured = measured_names(records)
+    columns = ["work", "unit", *measured, "× by best", "× by rounds", "bar", "met"]
     try:
         from rich.console import Console
         from rich.table import Table
     except ImportError:
-        widths = [max(len(row[i]) for row in [COLUMNS, *rows]) for i in range(len(COLUMNS))]
-        for row in [COLUMNS, *rows]:
+        widths = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
+        for row in [columns, *rows]:
             print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)))
     else:
         table = Table(show_lines=False)
-        for column in COLUMNS:
-            numeric = column in MEASURED or column.startswith("×")
+        for column in columns:
+            numeric = column in measured or column.startswith("×")
             table.add_column(column, justify="right" if numeric else "left", no_wrap=numeric)
         for row in rows:
             colour = {"yes": "green", "NO": "red"}.get(row[-1].split(":")[0])

@@ -125,7 +125,10 @@ def main() -> None:
     parser.add_argument("--family", choices=("paddle", "torch", "jax", "onnxruntime", "openvino"), required=True)
     parser.add_argument("--module", required=True, help="proa, paddle, torch, jax, onnxruntime or openvino")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--folder", help="where to look for the module first: an earlier commit of it")
     arguments = parser.parse_args()
+    if arguments.folder:
+        sys.path.insert(0, arguments.folder)
     die_with_the_driver()
     answers = private_output()
     session = Session(arguments.family, arguments.module, arguments.threads)

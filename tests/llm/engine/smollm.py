@@ -31,7 +31,10 @@ PROMPTS = (
 )  # fmt: skip
 
 _THEIRS = """
-import json, sys, time
+import json, os, sys, time
+# Its threads wait for each other busily otherwise: on a machine that others use, one of them spins while the other is
+# not running, and a token takes a second instead of some milliseconds.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import llama_cpp
 asked = json.load(sys.stdin)
 model = llama_cpp.Llama(asked["model"], n_ctx=256, verbose=False,
@@ -67,7 +70,7 @@ def main() -> None:
     parser.add_argument("--floats", action="store_true", help="weights as float32 instead of the file's blocks")
     parser.add_argument("--arithmetic", choices=["llama.cpp"], help="compute as llama.cpp does, bit by bit")
     parser.add_argument("--chat", action="store_true", help="prompts as messages, by the model's template")
-    parser.add_argument("--threads", type=int, default=2, help="of llama.cpp, which wait for each other busily")
+    parser.add_argument("--threads", type=int, default=2, help="of llama.cpp")
     given = parser.parse_args()
     tokenizer = Tokenizer.from_gguf(given.model)
     ids = [tokenizer.chat([{"role": "user", "content": p}]) if given.chat else tokenizer.encode(p) for p in PROMPTS]

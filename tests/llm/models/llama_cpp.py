@@ -27,7 +27,8 @@ path, out, ids = sys.argv[1], sys.argv[2], [int(x) for x in sys.argv[3].split(",
 cpp.llama_backend_init()
 model = cpp.llama_model_load_from_file(path.encode(), cpp.llama_model_default_params())
 options = cpp.llama_context_default_params()
-options.n_ctx, options.n_batch, options.type_k, options.type_v, options.n_threads = 128, 128, 0, 0, 1
+options.n_ctx, options.n_batch, options.type_k, options.type_v = 128, 128, 0, 0
+options.n_threads, options.n_threads_batch = 1, 1  # several wait busily for each other
 options.flash_attn_type = 0
 context = cpp.llama_init_from_model(model, options)
 batch = cpp.llama_batch_init(len(ids), 0, 1)
