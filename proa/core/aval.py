@@ -16,7 +16,7 @@ import numpy as np
 
 from .dtype import name_of
 from .place import CPU, Place
-from .symbols import SymbolicSize, size_from
+from .symbols import SymbolicSize, size_from, sizes_in_words
 
 _TABLE_LIMIT = 200_000
 _SYMBOLIC_LIMIT = 20_000
@@ -40,7 +40,10 @@ class Aval:
         return self.size * self.dtype.itemsize
 
     def __repr__(self) -> str:
-        return f"{name_of(self.dtype)}{list(self.shape)}"
+        if not self.symbolic:
+            return f"{name_of(self.dtype)}{list(self.shape)}"
+        with sizes_in_words():
+            return f"{name_of(self.dtype)}{list(self.shape)}"
 
     def with_dtype(self, dtype: np.dtype) -> Aval:
         return self if dtype is self.dtype else make_aval(self.shape, dtype, self.place)

@@ -19,7 +19,9 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -231,6 +233,29 @@ def _losing(name: str) -> Any:
     return lose
 
 
+class _Words(threading.local):
+    shown = False  # whether this thread writes sizes for a person: -1 instead of the number that stands for it
+
+
+_WORDS = _Words()
+
+
+@contextmanager
+def sizes_in_words() -> Generator[None]:
+    """Inside, a size that is not known prints as -1, and what is computed from it as its formula: for messages."""
+    before, _WORDS.shown = _WORDS.shown, True
+    try:
+        yield
+    finally:
+        _WORDS.shown = before
+
+
+def _in_words(size: SymbolicSize) -> str:
+    if is_stated(size):
+        return int.__repr__(size)
+    return "-1" if size.expression.symbol is not None else repr(size.expression)
+
+
 class SymbolicSize(int):
     """An integer computed from unknown sizes."""
 
@@ -318,12 +343,12 @@ class SymbolicSize(int):
         return np.asarray(note_loss(self), dtype)
 
     def __repr__(self) -> str:
-        return int.__repr__(self)
+        return _in_words(self) if _WORDS.shown else int.__repr__(self)
 
     __str__ = __repr__
 
     def __format__(self, spec: str) -> str:
-        return format(plain(self), spec)
+        return _in_words(self) if _WORDS.shown and not spec else format(plain(self), spec)
 
     def __reduce__(self) -> Any:
         return int, (plain(self),)

@@ -16,7 +16,7 @@ from ..core import strides
 from ..core.aval import Aval, make_aval
 from ..core.dtype import BOOL, INT32, INT64, is_differentiable, to_numpy_dtype
 from ..core.errors import failed_check, type_error, value_error
-from ..core.symbols import SymbolicSize, divides, same_size, same_sizes, whole
+from ..core.symbols import SymbolicSize, divides, is_stated, same_size, same_sizes, whole
 from ..eager import series
 from ..eager.annotations import AxisLike, DTypeLike, ShapeLike
 from ..eager.declare import op, public
@@ -449,9 +449,26 @@ def sum(
     return sum_over(x, reduction_axes("sum", axis, x._aval.ndim), flag("keepdim", keepdim))
 
 
+@op(
+    infer=_infer_expand,
+    grad={"x": lambda g, x_aval: expand_to(g, x_aval.shape)},
+    name="sum_as",
+    paddle_name="reduce_as",
+    padding=rules.reductions.sum_as,
+    series=series.algebra.linear("x"),
+)
+def sum_as(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
+    """Which axes are summed is decided by the sizes of a run: whether one was broadcast, a capture cannot know."""
+    extra = x.ndim - len(shape)
+    axes = (*range(extra), *(i + extra for i, n in enumerate(shape) if n == 1 and x.shape[i + extra] != 1))
+    return xp.reshape(sum_over.operation.kernel(xp, x, axes, True) if axes else x, shape)
+
+
 def sum_to(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     """Sums `x` down to a shape that broadcasts to it: the gradient of broadcasting."""
     extra, symbolic = x._aval.ndim - len(shape), x._aval.symbolic
+    if symbolic and any(map(_may_be_broadcast, shape, x._aval.shape[extra:])):
+        return sum_as(x, shape)
     axes = tuple(range(extra)) + tuple(
         i + extra
         for i, n in enumerate(shape)
@@ -461,6 +478,11 @@ def sum_to(x: Tensor, shape: tuple[int, ...]) -> Tensor:
         x = sum_over(x, axes, True)
     same = same_sizes(x._aval.shape, shape) if symbolic else x._aval.shape == shape
     return x if same else reshape_to(x, shape)
+
+
+def _may_be_broadcast(before: int, after: int) -> bool:
+    """Whether an unknown size that may be 1 became another unknown one."""
+    return isinstance(before, SymbolicSize) and not is_stated(before) and not same_size(before, after)
 
 
 def _was_broadcast(before: int, after: int) -> bool:

@@ -15,7 +15,7 @@ from ...core.aval import Aval, expect_symbols, make_aval
 from ...core.errors import asked_by_user, user_location
 from ...core.expressions import as_expression
 from ...core.place import Place
-from ...core.symbols import Expression, Symbol, SymbolicSize, plain, size_from, symbols_of
+from ...core.symbols import Expression, Symbol, SymbolicSize, plain, size_from, sizes_in_words, symbols_of
 from ..operation import OperandKind, Operation, Plan
 from .dimensions import Known, Location, symbols_in
 
@@ -122,6 +122,11 @@ class Assumptions:
         finally:
             self.guards, self.is_open = before
 
+    @property
+    def question(self) -> Guard | None:
+        """The first guard that the user's code left and that not all sizes keep: for others it goes another way."""
+        return next((guard for guard in self.guards.values() if guard.by_user and not guard.is_certain), None)
+
     def broken(self, known: Mapping[Symbol, int]) -> Guard | None:
         """The first guard that sizes do not keep."""
         return next((guard for guard in self.guards.values() if not guard.holds(known)), None)
@@ -149,8 +154,13 @@ class Assumptions:
         try:
             result: Any = operation.infer_rule(operation, kinds, attributes, place)
         except Exception:
-            # The user's error, in plain numbers; or a rule that wants just those.
-            return operation.plan(known.resolve(kinds), known.resolve(attributes), place)
+            # The user's error, or a rule that wants plain numbers.
+            try:
+                return operation.plan(known.resolve(kinds), known.resolve(attributes), place)
+            except Exception:
+                with sizes_in_words():  # the same error, without the numbers that stand for unknown sizes
+                    operation.infer_rule(operation, kinds, attributes, place)
+                raise
         outputs = cast("tuple[Aval, ...]", result if isinstance(result, tuple) else (result,))
         return outputs, operation.scalar_dtypes(kinds)
 

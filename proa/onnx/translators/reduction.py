@@ -39,6 +39,18 @@ def reduce(b: Builder, c: Call) -> Made:
     return b.reduce(_OPERATORS[c.name], x, axes, keepdim)
 
 
+@translates("sum_as")
+def sum_as(b: Builder, c: Call) -> Made:
+    """The axes that have 1 element in the result are found when the model runs."""
+    x, wanted = c.operands[0], b.shape_of(c.sizes)
+    missing = x.ndim - len(c.sizes)
+    full = b.emit("Concat", [b.integers([1] * missing), wanted], ("int64", (x.ndim,)), axis=0) if missing else wanted
+    places = b.emit("NonZero", [b.with_number("Equal", full, 1, "bool")], ("int64", (1, x.ndim)))
+    axes = b.emit("Squeeze", [places, b.integers([0])], ("int64", (x.ndim,)))  # as many at most
+    total = b.emit("ReduceSum", [x, axes], x.type, keepdims=1, noop_with_empty_axes=1)
+    return b.emit("Reshape", [total, wanted], c.types[0], allowzero=1)
+
+
 @translates("logsumexp")
 def logsumexp(b: Builder, c: Call) -> Made:
     axes, keepdim = axes_of(c)

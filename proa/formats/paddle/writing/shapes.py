@@ -194,6 +194,12 @@ def sum_over(b: Builder, c: Call) -> Made:
     return b.emit("sum", inputs, {"dtype": c.dtype, "keepdim": keepdim}, c.types[0])
 
 
+@translates("sum_as")
+def sum_as(b: Builder, c: Call) -> Made:
+    target = b.expand(b.full((), 0, c.dtype), c.sizes)
+    return b.emit("reduce_as", [c.operands[0], target], {}, c.types[0])
+
+
 @translates("mean", "max", "min")
 def reduce(b: Builder, c: Call) -> Made:
     axes, keepdim = _axes(c)

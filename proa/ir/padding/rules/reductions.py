@@ -8,7 +8,7 @@ from typing import Any
 
 from ...program import Instruction
 from ..analysis import Analysis, Rule, rule
-from ..axes import Axes, Refused, broadcast, padded, reduced
+from ..axes import Axes, Different, Refused, broadcast, is_one, padded, reduced, same_size, size_of
 from ..filling import mean_within
 
 MINUS, PLUS, NAN = float("-inf"), float("inf"), float("nan")
@@ -44,6 +44,25 @@ def average(analysis: Analysis, instruction: Instruction, operands: list[Any]) -
 
         analysis.rewrite(instruction, rewrite)
     return [reduced(x, axes, keepdim)]
+
+
+@rule(shapes="shape")
+def sum_as(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+    """Axes that were broadcast are summed; a padded size that would have to be 1 for that is taken to be the operand's."""
+    x: Axes = operands[0]
+    shape = analysis.normal(instruction.outputs[0].shape)
+    extra = len(x) - len(shape)
+    _fill(analysis, instruction, x, range(extra), 0)
+    result: Axes = []
+    for number, (axis, size) in enumerate(zip(x[extra:], shape, strict=True), extra):
+        wanted = analysis.axis(size)
+        if is_one(wanted):
+            analysis.fill(instruction, 0, number, axis, 0)
+            axis = wanted
+        elif (padded(axis) or padded(wanted)) and not same_size(size_of(axis), size):
+            raise Different(axis, wanted)
+        result.append(axis)
+    return [result]
 
 
 def _fill(analysis: Analysis, instruction: Instruction, x: Axes, axes: Sequence[int], value: float) -> None:
