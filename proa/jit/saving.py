@@ -12,7 +12,7 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import MethodType
 from typing import Any
 
@@ -36,6 +36,7 @@ from ..ir.sizes.dimensions import UnknownSize, shown_shape, used_sources
 from ..nn.layer import Layer
 from ..static.deferral import defer
 from ..static.input_spec import InputSpec
+from .conversion.runtime import sizes_asked_by_graph
 from .static_function import StaticFunction
 
 _FORWARD = "forward"
@@ -79,7 +80,7 @@ def save(layer: Any, path: Any, input_spec: Any = None, **configs: Any) -> None:
         raise value_error("jit.save", "format is 'json', 'pdmodel' or 'proa'", f"format: {kind!r}")
     methods = _methods(layer, input_spec, bool(configs.get("skip_forward", False)))
     with _evaluating(layer):
-        graphs = {title: _graph_of(function, spec) for title, (function, spec) in methods.items()}
+        graphs = {title: _graph_of(function, spec, kind != "proa") for title, (function, spec) in methods.items()}
     chosen = configs.get("output_spec")
     if chosen is not None and _FORWARD in graphs:
         graphs[_FORWARD] = _selected(graphs[_FORWARD], chosen)
@@ -106,7 +107,7 @@ def captured_forward(layer: Any, input_spec: Any, output_spec: Any = None) -> tu
         _methods(layer, input_spec, False)[_FORWARD] if not isinstance(layer, Layer) else (layer.forward, input_spec)
     )
     with _evaluating(layer):
-        graph = _graph_of(function, spec)
+        graph = _graph_of(function, spec, one_graph=True)
     return graph if output_spec is None else _selected(graph, output_spec), _structured_names(layer)
 
 
@@ -161,7 +162,8 @@ def _as_spec(value: Any) -> Any:
     return value
 
 
-def _graph_of(function: Any, input_spec: Any) -> Graph:
+def _graph_of(function: Any, input_spec: Any, one_graph: bool) -> Graph:
+    """The graph of a function's results; `one_graph`: it must hold for all sizes, whatever the code asks about them."""
     specs = input_spec if input_spec is not None else _specs_of(function)
     if specs is None:
         title = getattr(function, "__qualname__", getattr(function, "__name__", type(function).__name__))
@@ -176,12 +178,20 @@ def _graph_of(function: Any, input_spec: Any) -> Graph:
     if instance is not None:
         plain = plain.__func__
     given = [_as_spec(spec) for spec in specs]
+
+    def captured() -> Graph:
+        return StaticFunction(plain, given, None, None, True, 1, instance).concrete_program.graph
+
     try:
-        captured = StaticFunction(plain, given, None, None, True, 1, instance).concrete_program
+        graph = captured()
     except CaptureError:
         with deferring(defer):  # it looks at values: such calls may stand in a file, and run between its graphs
-            captured = StaticFunction(plain, given, None, None, True, 1, instance).concrete_program
-    return _results_only(captured.graph)
+            graph = captured()
+    if one_graph and graph.assumptions.question is not None:
+        # Where both ways cannot be one graph, the caller says what was asked.
+        with suppress(CaptureError), sizes_asked_by_graph():
+            graph = captured()
+    return _results_only(graph)
 
 
 def _results_only(graph: Graph) -> Graph:

@@ -55,12 +55,12 @@ def model_of(model: Any, input_spec: Sequence[Any] | None = None, *, opset_versi
 
 def _refuse_questions(source: Source) -> None:
     """Code that asks for a size and goes another way than for others is no one graph."""
-    for guard in source.graph.assumptions.guards.values():
-        if guard.by_user and not guard.is_certain:
-            raise Unsupported(
-                f"(onnx.export) the code asks whether {guard}, and the model would hold for sizes that answer as the "
-                "captured ones did only; give that dimension a fixed size, or decide by tensors (paddle.shape)."
-            )
+    question = source.graph.assumptions.question
+    if question is not None:
+        raise Unsupported(
+            f"(onnx.export) the code asks whether {question}, and the model would hold for sizes that answer as the "
+            "captured ones did only; give that dimension a fixed size, or decide by tensors (paddle.shape)."
+        )
 
 
 def _name_outputs(proto: Any, source: Source) -> None:

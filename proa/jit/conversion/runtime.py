@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import operator
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,24 @@ class _Local(threading.local):
 
 
 _IN = _Local()
+
+
+class _Questions(threading.local):
+    to_graph = False  # whether a comparison of unknown sizes is an operation, not a guard
+
+
+_QUESTIONS = _Questions()
+
+
+@contextmanager
+def sizes_asked_by_graph() -> Generator[None]:
+    """Inside, converted code that compares unknown sizes goes both ways, as it does for tensors: a file that is one graph
+    for all sizes cannot be captured again for the other answer."""
+    before, _QUESTIONS.to_graph = _QUESTIONS.to_graph, True
+    try:
+        yield
+    finally:
+        _QUESTIONS.to_graph = before
 
 
 class _Raised(Exception):
@@ -292,11 +311,33 @@ _MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "
 
 def arithmetic(name: str, left: Any, right: Any) -> Any:
     """`left + right` and the like, where a number that depends on an unknown size may stand on the right of a float."""
+    if _QUESTIONS.to_graph and name in _MIRRORED and LOCAL.segment.captures:
+        asked = _asked_by_graph(name, left, right)
+        if asked is not None:
+            return asked
     if left.__class__ is float and isinstance(right, SymbolicSize):
         if name in _MIRRORED:
             return getattr(operator, _MIRRORED[name])(right, left)
         return getattr(right, f"__r{name}__")(left)
     return getattr(operator, name)(left, right)
+
+
+def _asked_by_graph(name: str, left: Any, right: Any) -> Tensor | None:
+    """A comparison of sizes as an operation; None where there is nothing to ask, or all sizes answer alike."""
+    sizes = [isinstance(side, SymbolicSize) for side in (left, right)]
+    if not any(sizes) or not all(isinstance(side, (int, float)) for side in (left, right)):
+        return None
+    with LOCAL.segment.assumptions.collected() as guards:
+        if sizes[0]:
+            getattr(operator, name)(left, right)
+        else:
+            getattr(operator, _MIRRORED[name])(right, left)
+        if all(guard.is_certain for guard in guards.values()):
+            return None
+    operands = [
+        full([], side, "int64") if is_size else side for side, is_size in zip((left, right), sizes, strict=True)
+    ]
+    return getattr(operator, name)(*operands)
 
 
 def assert_(test: Any, message: Callable[[], Any], site: Site) -> None:
@@ -320,5 +361,5 @@ def _check(good: Tensor, error: BaseException, site: Site) -> None:
 __all__ = [
     "ConversionError", "Site", "State", "Undefined", "and_", "arithmetic", "assert_", "attempt", "attribute", "augmented",
     "call", "changing", "choose", "entry", "for_", "if_", "load", "not_", "or_", "outside", "raised", "set_attribute",
-    "while_",
+    "sizes_asked_by_graph", "while_",
 ]  # fmt: skip

@@ -55,13 +55,13 @@ def graph_to_model(graph: Graph, names: dict[int, str] | None = None) -> Model:
         shapes,
     )
 
-    for guard in graph.assumptions.guards.values():
-        if guard.by_user and not guard.is_certain:
-            raise NotImplementedError(
-                f"(jit.save) the code asks whether {guard}, and Paddle's operations would hold for sizes that answer as "
-                "the captured ones did only; save it as proa's own artifact (a path that ends in .proa), which checks, or "
-                "decide by tensors (paddle.shape)."
-            )
+    question = graph.assumptions.question
+    if question is not None:
+        raise NotImplementedError(
+            f"(jit.save) the code asks whether {question}, and Paddle's operations would hold for sizes that answer as "
+            "the captured ones did only; save it as proa's own artifact (a path that ends in .proa), which checks, or "
+            "decide by tensors (paddle.shape)."
+        )
     with graph.assumptions.collected() as taken:
         return _to_model(graph, names or {}, taken)
 

@@ -1,0 +1,92 @@
+"""Code that asks about sizes which are not known, saved as one graph: the file goes the way that each size asks for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import proa as paddle
+from proa.static import InputSpec
+
+SIZES = ((2, 3), (5, 4), (3, 1), (1, 7), (6, 1))
+
+
+def saved(function: Any, folder: Path) -> Any:
+    paddle.jit.save(function, str(folder / "model"), input_spec=[InputSpec([None, None], "float32")])
+    return paddle.jit.load(str(folder / "model"))
+
+
+def branch(x: Any) -> Any:
+    if x.shape[1] > 1:
+        y = x * 2
+    else:
+        y = x - 1
+    if x.shape[0] >= 4 and x.shape[1] > 2:
+        y = y + 100
+    return y
+
+
+def expression(x: Any) -> Any:
+    return x * (3.0 if x.shape[0] == 3 else 0.5)
+
+
+def rounds(x: Any) -> Any:
+    total = x
+    position = 0
+    while position < x.shape[1]:
+        total = total + position
+        position = position + 1
+    return total if x.shape[0] != 5 else -total
+
+
+@pytest.mark.parametrize("function", [branch, expression, rounds])
+def test_a_file_answers_for_every_size(function: Any, tmp_path: Path) -> None:
+    loaded = saved(function, tmp_path)
+    for size in SIZES:
+        x = np.arange(np.prod(size), dtype="float32").reshape(size)
+        np.testing.assert_array_equal(loaded(paddle.to_tensor(x)).numpy(), function(paddle.to_tensor(x)).numpy())
+
+
+def test_an_onnx_file_answers_for_every_size(tmp_path: Path) -> None:
+    runtime = pytest.importorskip("onnxruntime", reason="ONNX Runtime runs the file")
+
+    class Model(paddle.nn.Layer):
+        def forward(self, x: Any) -> Any:
+            return branch(x)
+
+    paddle.onnx.export(Model(), str(tmp_path / "model"), input_spec=[InputSpec([None, None], "float32", "x")])
+    session = runtime.InferenceSession(str(tmp_path / "model.onnx"))
+    for size in SIZES:
+        x = np.arange(np.prod(size), dtype="float32").reshape(size)
+        np.testing.assert_array_equal(session.run(None, {"x": x})[0], branch(paddle.to_tensor(x)).numpy())
+
+
+def test_ways_of_different_shapes_are_refused_with_the_question(tmp_path: Path) -> None:
+    def differences(x: Any) -> Any:
+        if x.shape[1] > 1:
+            y = x[:, 1:] - x[:, :-1]
+        else:
+            y = x
+        return y
+
+    with pytest.raises(NotImplementedError, match=r"asks whether x.shape\[1\] > 1"):
+        saved(differences, tmp_path)
+
+
+def test_messages_do_not_show_the_numbers_that_stand_for_unknown_sizes() -> None:
+    paddle.enable_static()
+    try:
+        with paddle.static.program_guard(paddle.static.Program()):
+            x = paddle.static.data("x", [None, 8], "float32")
+            with pytest.raises(ValueError, match=r"the shapes \[-1, 8\], \[3, 7\] cannot be broadcast") as caught:
+                x + paddle.ones([3, 7])
+            assert "x: float32[-1, 8]" in str(caught.value)
+            with pytest.raises(ValueError, match=r"x: float32\[-1, 8\]"):
+                paddle.matmul(x, paddle.ones([3, 4]))
+            with pytest.raises(ValueError, match=r"x: float32\[-1, 8\]"):
+                paddle.nn.functional.conv2d(x, x)
+    finally:
+        paddle.disable_static()
