@@ -74,6 +74,7 @@ from .environment import (
     is_available,
     is_initialized,
 )
+from .fleet.dataset import InMemoryDataset, QueueDataset
 from .group import (
     create_nccl_config,
     get_backend,
@@ -129,9 +130,10 @@ launch = launch_processes  # noqa: F811
 
 __all__ = [
     "ColWiseParallel", "ContextParallel", "ConvParallel", "CountFilterEntry", "DataParallel", "DistAttr",
-    "DistModel", "LocalLayer", "P2POp", "ParallelEnv", "ParallelMode", "Partial", "Placement",
+    "DistModel", "InMemoryDataset", "LocalLayer", "P2POp", "ParallelEnv", "ParallelMode", "Partial", "Placement",
     "PrepareContextParallel", "PrepareLayerInput", "PrepareLayerOutput", "ProbabilityEntry", "ProcessMesh",
-    "ReduceOp", "ReduceType", "Replicate", "RowWiseParallel", "SequenceParallelBegin", "SequenceParallelDisable",
+    "QueueDataset", "ReduceOp", "ReduceType", "Replicate", "RowWiseParallel", "SequenceParallelBegin",
+    "SequenceParallelDisable",
     "SequenceParallelEnable", "SequenceParallelEnd", "Shard", "ShardedStateDict", "ShardedWeight", "ShardingStage1",
     "ShardingStage2", "ShardingStage3", "ShowClickEntry", "SplitPoint", "Strategy", "all_gather",
     "all_gather_object", "all_reduce", "alltoall", "alltoall_single", "auto_parallel", "barrier",

@@ -105,12 +105,8 @@ class Executor:
             >>> paddle.static.Executor().run(main, feed={"x": np.ones((4, 2), "float32")}, fetch_list=[y])[0].item()
             16.0
         """
-        chosen = mode.default_main_program() if program is None else program
-        if isinstance(chosen, CompiledProgram):
-            chosen = chosen.program
-        if not isinstance(chosen, Program):
-            raise type_error("Executor.run", "program must be a Program", type(program).__name__)
-        fetches = _fetches(chosen, fetch_list)
+        chosen = _program("Executor.run", program)
+        fetches = fetches_of(chosen, fetch_list)
         arrays = _feeds(feed)
         with mode.running():
             return self._run(chosen, arrays, fetches, scope or global_scope(), return_numpy)
@@ -165,15 +161,42 @@ class Executor:
         print_period: int = 100,
         fetch_handler: Any = None,
     ) -> None:
-        """NotImplementedError: a DataLoader and `run` do this.
+        """Runs a program once for every batch of a dataset, one after another, in the dataset's order.
+
+        Every `print_period` batches it prints the values of `fetch_list`.
+
+        Args:
+            program: a Program; None: the default main one.
+            dataset: a `paddle.distributed.QueueDataset`, or an `InMemoryDataset` that was loaded.
+            scope: where the parameters have their values; None: the present scope.
+            thread: taken; a batch begins when the one before has ended.
+            debug: whether to write to the standard error what it took.
+            fetch_list: variables to print.
+            fetch_info: a text for each of them; None: their names.
+            print_period: after how many batches.
+            fetch_handler: a `paddle.base.executor.FetchHandler`, called by a thread with values of its variables.
+
+        Raises:
+            RuntimeError: there is no dataset, or its pipe command failed.
+            ValueError: a line of a file is not as it should be; the message names file and line.
 
         Examples:
-            >>> paddle.static.Executor().train_from_dataset()
-            Traceback (most recent call last):
-                ...
-            NotImplementedError: (Executor.train_from_dataset) use a DataLoader and Executor.run().
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     x = paddle.static.data("x", [None, 2])
+            ...     y = x.sum()
+            >>> with open("numbers.txt", "w") as file:
+            ...     lines = file.write("2 1 2\\n2 3 4\\n")
+            >>> dataset = paddle.distributed.QueueDataset()
+            >>> dataset.init(batch_size=1, use_var=[x])
+            >>> dataset.set_filelist(["numbers.txt"])
+            >>> paddle.static.Executor().train_from_dataset(main, dataset, fetch_list=[y], fetch_info=["y"], print_period=2)
+            time: [...], batch: [2], y[1]:[7]
         """
-        raise NotImplementedError("(Executor.train_from_dataset) use a DataLoader and Executor.run().")
+        self._over_dataset(
+            "train_from_dataset", program, dataset, scope, debug, fetch_list, fetch_info, print_period, fetch_handler
+        )
 
     def infer_from_dataset(
         self,
@@ -187,15 +210,70 @@ class Executor:
         print_period: int = 100,
         fetch_handler: Any = None,
     ) -> None:
-        """NotImplementedError: a DataLoader and `run` do this.
+        """As `train_from_dataset`, in the form for tests: no parameter changes, dropout is off, servers are sent nothing.
+
+        Every `print_period` batches it prints the values of `fetch_list`.
+
+        Args:
+            program: a Program; None: the default main one.
+            dataset: a `paddle.distributed.QueueDataset`, or an `InMemoryDataset` that was loaded.
+            scope: where the parameters have their values; None: the present scope.
+            thread: taken; a batch begins when the one before has ended.
+            debug: whether to write to the standard error what it took.
+            fetch_list: variables to print.
+            fetch_info: a text for each of them; None: their names.
+            print_period: after how many batches.
+            fetch_handler: a `paddle.base.executor.FetchHandler`, called by a thread with values of its variables.
+
+        Raises:
+            RuntimeError: there is no dataset, or its pipe command failed.
+            ValueError: a line of a file is not as it should be; the message names file and line.
 
         Examples:
-            >>> paddle.static.Executor().infer_from_dataset()
-            Traceback (most recent call last):
-                ...
-            NotImplementedError: (Executor.infer_from_dataset) use a DataLoader and Executor.run().
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     x = paddle.static.data("x", [None, 2])
+            ...     y = x.sum()
+            >>> with open("numbers.txt", "w") as file:
+            ...     lines = file.write("2 1 2\\n2 3 4\\n")
+            >>> dataset = paddle.distributed.QueueDataset()
+            >>> dataset.init(batch_size=1, use_var=[x])
+            >>> dataset.set_filelist(["numbers.txt"])
+            >>> paddle.static.Executor().infer_from_dataset(main, dataset, fetch_list=[y], fetch_info=["y"], print_period=2)
+            time: [...], batch: [2], y[1]:[7]
         """
-        raise NotImplementedError("(Executor.infer_from_dataset) use a DataLoader and Executor.run().")
+        self._over_dataset(
+            "infer_from_dataset", program, dataset, scope, debug, fetch_list, fetch_info, print_period, fetch_handler
+        )
+
+    @boundary
+    def _over_dataset(
+        self, name: str, program: Any, dataset: Any, scope: Scope | None, debug: bool, fetch_list: Any, fetch_info: Any,
+        print_period: int, fetch_handler: Any,
+    ) -> None:  # fmt: skip
+        from .datasets import run_dataset
+
+        where = f"Executor.{name}"
+        chosen = _program(where, program)
+        if dataset is None:
+            raise RuntimeError(
+                f"({where}) a dataset is needed; give a QueueDataset or an InMemoryDataset that was loaded."
+            )
+        with mode.running():
+            if name == "infer_from_dataset" and not chosen.is_test:
+                chosen = chosen.clone(for_test=True)  # so that nothing is learned from what is only looked at
+            run_dataset(
+                where,
+                chosen,
+                dataset,
+                scope or global_scope(),
+                debug,
+                fetch_list,
+                fetch_info,
+                print_period,
+                fetch_handler,
+            )
 
 
 def computed(program: Program, arrays: dict[str, Any], fetches: list[Tensor], scope: Scope) -> list[Tensor]:
@@ -226,14 +304,24 @@ def _seeds_of(program: Program) -> Any:
         default_generator.set_state(state)
 
 
-def _fetches(program: Program, fetch_list: Any) -> list[Tensor]:
+def _program(where: str, program: Any) -> Program:
+    chosen = mode.default_main_program() if program is None else program
+    if isinstance(chosen, CompiledProgram):
+        chosen = chosen.program
+    if not isinstance(chosen, Program):
+        raise type_error(where, "program must be a Program", type(program).__name__)
+    return chosen
+
+
+def fetches_of(program: Program, fetch_list: Any) -> list[Tensor]:
+    """The variables that a fetch_list names."""
     if fetch_list is None:
         return []
     given = [fetch_list] if isinstance(fetch_list, (str, Tensor)) else fetch_list
     found: list[Tensor] = []
     for item in given:
         if isinstance(item, (list, tuple)):
-            found += _fetches(program, item)
+            found += fetches_of(program, item)
         elif isinstance(item, str):
             found.append(program.variable("Executor.run", item))
         elif isinstance(item, Tensor):

@@ -5,6 +5,7 @@ base/              strategies, roles, topologies, what processes keep alike
 layers/mpu/        layers whose weights are divided, and their random states
 meta_parallel/     models that are divided: wrappers, pipelines, sharding, ring attention
 meta_optimizers/   optimisers that exchange gradients, norms and parameters
+dataset/           files of slots for `Executor.train_from_dataset`; data_generator.py: what writes them
 utils/             sequence parallelism, mixed precision, loggers
 recompute.py       less memory for more arithmetic
 """
@@ -18,6 +19,8 @@ from . import meta_optimizers, meta_parallel, recompute, utils
 from .base.role_maker import PaddleCloudRoleMaker, Role, UserDefinedRoleMaker
 from .base.strategy import DistributedStrategy
 from .base.topology import CommunicateTopology, HybridCommunicateGroup
+from .data_generator import MultiSlotDataGenerator, MultiSlotStringDataGenerator
+from .dataset import BoxPSDataset, DatasetBase, FileInstantDataset, InMemoryDataset, QueueDataset
 from .facade import Fleet, UtilBase, fleet
 
 # The methods of the one Fleet are functions here.
@@ -57,6 +60,8 @@ world_size = fleet.world_size
 util: Any = fleet.util
 
 __all__ = [
-    "CommunicateTopology", "DistributedStrategy", "Fleet", "HybridCommunicateGroup", "PaddleCloudRoleMaker", "Role",
-    "UserDefinedRoleMaker", "UtilBase", "fleet", "meta_optimizers", "meta_parallel", "recompute", "util", "utils",
+    "BoxPSDataset", "CommunicateTopology", "DatasetBase", "DistributedStrategy", "FileInstantDataset", "Fleet",
+    "HybridCommunicateGroup", "InMemoryDataset", "MultiSlotDataGenerator", "MultiSlotStringDataGenerator",
+    "PaddleCloudRoleMaker", "QueueDataset", "Role", "UserDefinedRoleMaker", "UtilBase", "fleet", "meta_optimizers",
+    "meta_parallel", "recompute", "util", "utils",
 ]  # fmt: skip

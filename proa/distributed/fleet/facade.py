@@ -33,6 +33,9 @@ class UtilBase:
         ['a', 'b']
     """
 
+    def __init__(self) -> None:
+        self._servers: Any = None  # what a job with table servers does
+
     def all_reduce(self, input: Any, mode: str = "sum", comm_world: str = "worker") -> Any:
         """The reduction ("sum", "max", "min") of the arrays or numbers of all processes, as an array.
 
@@ -55,6 +58,8 @@ class UtilBase:
             >>> paddle.distributed.fleet.UtilBase().all_gather(3)
             [3]
         """
+        if self._servers is not None:
+            return self._servers.gather(input)
         gathered: list[Any] = []
         all_gather_object(gathered, input)
         return gathered
@@ -66,7 +71,10 @@ class UtilBase:
             >>> print(paddle.distributed.fleet.UtilBase().barrier())
             None
         """
-        barrier()
+        if self._servers is not None:
+            self._servers.barrier_worker()
+        else:
+            barrier()
 
     def get_file_shard(self, files: list[str]) -> list[str]:
         """This process's share of some files: consecutive ones, the first processes one more where it does not divide.
@@ -75,9 +83,10 @@ class UtilBase:
             >>> paddle.distributed.fleet.UtilBase().get_file_shard(["part-0", "part-1"])
             ['part-0', 'part-1']
         """
-        share, more = divmod(len(files), job.size())
-        begin = job.rank() * share + min(job.rank(), more)
-        return files[begin : begin + share + (job.rank() < more)]
+        mine, count = (job.rank(), job.size()) if self._servers is None else self._servers.place()
+        share, more = divmod(len(files), count)
+        begin = mine * share + min(mine, more)
+        return files[begin : begin + share + (mine < more)]
 
     def print_on_rank(self, message: str, rank_id: int) -> None:
         """Prints a message in one process only.
@@ -136,11 +145,11 @@ class Fleet:
         self._role_maker = role_maker or PaddleCloudRoleMaker(is_collective=is_collective)
         self._is_collective = is_collective or getattr(self._role_maker, "_is_collective", False)
         self._user_defined_strategy = strategy or DistributedStrategy()
-        self._servers = None
+        self._servers = self._util._servers = None
         if not self._is_collective and self._role_maker._server_num():
             from .server_mode import ServerMode
 
-            self._servers = ServerMode(self._role_maker, self._user_defined_strategy)
+            self._servers = self._util._servers = ServerMode(self._role_maker, self._user_defined_strategy)
             return self
         given = self._user_defined_strategy
         settings = given if isinstance(given, DistributedStrategy) else DistributedStrategy()

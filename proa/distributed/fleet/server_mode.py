@@ -20,7 +20,7 @@ from ..ps.client import Client
 from ..ps.cluster import Head, RayServer, connect, disconnect, start_server
 from ..ps.embedding import ServerOptimizer, sparse_embedding
 from ..ps.programs import ProgramOptimizer
-from ..ps.session import Session, current_session, set_session
+from ..ps.session import Session, current_session, joined_session, set_session
 
 _POLL_SECONDS = 0.3
 
@@ -100,6 +100,14 @@ class ServerMode:
         on_servers.clear()
         self._session = None
         disconnect()
+
+    def place(self) -> tuple[int, int]:
+        """Which worker this is, of how many."""
+        return self._role._worker_index(), self._role._worker_num()
+
+    def gather(self, thing: Any) -> list[Any]:
+        """The things of all workers."""
+        return joined_session("fleet.util").gather(thing)
 
     def barrier_worker(self) -> None:
         current_session().barrier()

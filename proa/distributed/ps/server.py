@@ -43,6 +43,7 @@ class TableServer:
         self._sessions: dict[str, int] = {}
         self._left: set[int] = set()  # workers that have ended
         self._arrived: dict[str, set[int]] = {}
+        self._posted: dict[str, dict[int, Any]] = {}  # what workers tell each other
         self._sequence = 0
         self._segment_bytes = segment_bytes
         self._log: Log | None = None
@@ -192,6 +193,22 @@ class TableServer:
         waiting = self._arrived.setdefault(barrier, set())
         waiting.add(worker)
         return len(waiting)
+
+    def post(self, label: str, worker: int, thing: Any) -> None:
+        """A worker leaves something for all others."""
+        self._posted.setdefault(label, {})[worker] = thing
+
+    def posters(self, label: str) -> list[int]:
+        """Which workers have; one that is missing posts again, as a server that starts anew has forgotten it."""
+        return sorted(self._posted.get(label, ()))
+
+    def posted(self, label: str, worker: int) -> Any:
+        """What a worker has left."""
+        return self._posted[label][worker]
+
+    def forget_posted(self, label: str) -> None:
+        """All have read it."""
+        self._posted.pop(label, None)
 
     def process(self) -> int:
         """The process in which this server runs."""

@@ -31,7 +31,7 @@ class Session:
         self.worker, self.num_workers = worker, num_workers
         self.configs: dict[str, TableConfig] = {}
         self.lookups: list[Lookup] = []
-        self._barriers = 0
+        self._barriers = self._gathers = 0
         if mode == "background":
             self.communicator: AtOnce = Background(self.client, Client(servers))
         elif mode == "geo":
@@ -71,6 +71,24 @@ class Session:
         label = f"{name}/{self._barriers}"
         while self.client.ask_first("arrive", label, self.worker) < self.num_workers:
             time.sleep(0.05)
+
+    def gather(self, thing: Any) -> list[Any]:
+        """The things of all workers, through the first server."""
+        self._gathers += 1
+        label = f"gather/{self._gathers}"
+        while len(there := self.client.ask_first("posters", label)) < self.num_workers:
+            if self.worker not in there:
+                self.client.ask_first("post", label, self.worker, thing)
+            else:
+                time.sleep(0.05)
+        found = [
+            thing if worker == self.worker else self.client.ask_first("posted", label, worker)
+            for worker in range(self.num_workers)
+        ]
+        self.barrier("gathered")
+        if self.worker == 0:
+            self.client.ask_first("forget_posted", label)
+        return found
 
 
 class Lookup:

@@ -1,6 +1,6 @@
 """Functions of sequences in padded form, [batch, time, …]: every sequence is as long as the tensor says.
 
-Paddle's own take ragged tensors, which neither its newer programs nor proa have; mask padding before calling these.
+Mask padding before calling these. `sequence_pool` and the steps take rows of ragged inputs as well (`static/ragged.py`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,12 @@ from ...eager.annotations import AttrLike
 from ...eager.tensor import Tensor
 from ...nn import functional as F
 from ...nn.initializer import XavierUniform
+from ...ops.create.creation import full, zeros
+from ...ops.index.along import put_along_axis
+from ...ops.index.gather import index_add
+from ...ops.math.ternary import where
 from ...ops.shape.joining import concat
+from ..ragged import Sequences, sequences_of
 from .parameters import Parameters, activated
 
 
@@ -49,10 +54,10 @@ def sequence_pool(input: Tensor, pool_type: str, is_test: bool = False, pad_valu
     """One vector for each sequence: its "sum", "average", "sqrt" (sum / root of the length), "max", "last" or "first".
 
     Args:
-        input: `[batch, time, …]`.
+        input: `[batch, time, …]`; or rows of an input of `lod_level` 1, whose sequences a dataset gives.
         pool_type: which.
         is_test: taken; it changes nothing.
-        pad_value: taken; it changes nothing.
+        pad_value: what a sequence without rows gives, where there are such.
 
     Examples:
         >>> paddle.enable_static()
@@ -63,8 +68,10 @@ def sequence_pool(input: Tensor, pool_type: str, is_test: bool = False, pad_valu
         >>> paddle.static.Executor().run(main, feed=feed, fetch_list=[y])[0].tolist()
         [[3.0]]
     """
-    x: Any = _checked("sequence_pool", input)
     kind = pool_type.lower()
+    if isinstance(input, Tensor) and (sequences := sequences_of(input)) is not None:
+        return _pooled(input, sequences, kind, pad_value)
+    x: Any = _checked("sequence_pool", input)
     if kind == "sum":
         return x.sum(1)
     if kind == "average":
@@ -77,7 +84,36 @@ def sequence_pool(input: Tensor, pool_type: str, is_test: bool = False, pad_valu
         return x.max(1)
     if kind in ("last", "first"):
         return x[:, -1 if kind == "last" else 0]
-    raise value_error("static.nn.sequence_pool", "pool_type is sum, average, sqrt, max, last or first", repr(pool_type))
+    raise _unknown_pool(pool_type)
+
+
+def _unknown_pool(pool_type: str) -> ValueError:
+    return value_error(
+        "static.nn.sequence_pool", "pool_type is sum, average, sqrt, max, last or first", repr(pool_type)
+    )
+
+
+def _pooled(x: Any, sequences: Sequences, kind: str, pad_value: float) -> Tensor:
+    """One vector for each sequence of rows."""
+    lengths, owners = sequences.lengths, sequences.owners
+    rest = x._aval.shape[1:]
+    count = lengths._aval.shape[0]
+    each: Any = lengths.reshape([-1, *[1] * len(rest)])
+    if kind in ("last", "first"):
+        ends: Any = lengths.cumsum()
+        found: Any = x[ends - (1 if kind == "last" else lengths)]
+    elif kind == "max":
+        places: Any = owners.reshape([-1, *[1] * len(rest)]).expand([x._aval.shape[0], *rest])
+        lowest = full([count, *rest], float("-inf"), x.dtype)
+        found = put_along_axis(lowest, places, x, 0, reduce="amax", include_self=True)
+    elif kind in ("sum", "average", "sqrt"):
+        found = index_add(zeros([count, *rest], x.dtype), owners, 0, x)
+        if kind != "sum":
+            divisor = each.astype(x.dtype)
+            found = found / (divisor if kind == "average" else divisor.sqrt())
+    else:
+        raise _unknown_pool(kind)
+    return found if not pad_value else where(each > 0, found, full([1], pad_value, x.dtype))
 
 
 def sequence_first_step(input: Tensor) -> Tensor:
@@ -92,7 +128,7 @@ def sequence_first_step(input: Tensor) -> Tensor:
         >>> paddle.static.Executor().run(main, feed=feed, fetch_list=[y])[0].tolist()
         [[1.0]]
     """
-    return sequence_pool(_checked("sequence_first_step", input), "first")
+    return sequence_pool(input, "first")
 
 
 def sequence_last_step(input: Tensor) -> Tensor:
@@ -107,7 +143,7 @@ def sequence_last_step(input: Tensor) -> Tensor:
         >>> paddle.static.Executor().run(main, feed=feed, fetch_list=[y])[0].tolist()
         [[2.0]]
     """
-    return sequence_pool(_checked("sequence_last_step", input), "last")
+    return sequence_pool(input, "last")
 
 
 def sequence_expand(x: Tensor, y: Tensor, ref_level: int = -1, name: str | None = None) -> Tensor:
