@@ -10,7 +10,7 @@ import pytest
 import proa as paddle
 from proa.core.place import CPU, make_place
 from proa.ir.recorder import LOCAL, flush_current
-from proa.ir.tiers import lowering
+from proa.ir.tiers import compiler_options, lowering
 
 ARRAY = np.arange(6, dtype=np.float32).reshape(2, 3)
 
@@ -24,7 +24,7 @@ def recorded() -> tuple[Any, list[Any], list[Any], Any]:
 
 
 def test_a_program_that_runs_often_is_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lowering, "_quick_options", lambda *_: {"xla_embed_ir_in_executable": True})
+    monkeypatch.setattr(lowering, "quick_options", lambda *_: {"xla_embed_ir_in_executable": True})
     monkeypatch.setattr(lowering, "_RUNS_TO_EARN", 3)
     monkeypatch.setattr(lowering, "_TIMES_TO_EARN", 0.0)
     program, inputs, scalars, _ = recorded()
@@ -50,7 +50,7 @@ def test_heavy_programs_earn_it_sooner() -> None:
 
 
 def test_a_better_program_that_cannot_be_made_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lowering, "_quick_options", lambda *_: {"xla_embed_ir_in_executable": True})
+    monkeypatch.setattr(lowering, "quick_options", lambda *_: {"xla_embed_ir_in_executable": True})
     monkeypatch.setattr(lowering, "_RUNS_TO_EARN", 1)
     monkeypatch.setattr(lowering, "_TIMES_TO_EARN", 0.0)
     program, inputs, scalars, _ = recorded()
@@ -66,14 +66,14 @@ def test_a_better_program_that_cannot_be_made_is_done_without(monkeypatch: pytes
 def test_only_gpus_and_only_programs_with_products_are_compiled_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     gpu = make_place("gpu", 0)
     program = recorded()[0]
-    assert lowering._quick_options(program, gpu, False) == lowering._QUICKLY
-    assert lowering._quick_options(program, CPU, False) == {}
-    assert lowering._quick_options(program, gpu, True) == {}  # several devices: all of them the same program
+    assert compiler_options.quick_options(program, gpu, False) == compiler_options.QUICKLY
+    assert compiler_options.quick_options(program, CPU, False) == {}
+    assert compiler_options.quick_options(program, gpu, True) == {}  # several devices: all of them the same program
     light = type(program)(program.inputs, [i for i in program.instructions if not i.operation.contracts], ())
-    assert lowering._quick_options(light, gpu, False) == {}
+    assert compiler_options.quick_options(light, gpu, False) == {}
     paddle.set_flags({"FLAGS_quick_compile": False})
     try:
-        assert lowering._quick_options(program, gpu, False) == {}
+        assert compiler_options.quick_options(program, gpu, False) == {}
     finally:
         paddle.set_flags({"FLAGS_quick_compile": True})
 
@@ -83,13 +83,13 @@ def test_weights_stay_apart_where_few_rows_meet_them() -> None:
         flush_current()
         y = paddle.ones([rows, 64]) @ paddle.ones([64, 64])
         program = LOCAL.segment.node.program((y._index,))
-        return lowering._standing_options(program, make_place(kind, 0), sharded)
+        return compiler_options.standing_options(program, make_place(kind, 0), sharded)
 
-    assert options(1) == lowering._WEIGHTS_APART
+    assert options(1) == compiler_options.WEIGHTS_APART
     assert options(64) == {}
     assert options(1, "cpu") == {}
-    assert options(64, sharded=True) == lowering._OVERLAPPING
-    assert options(1, sharded=True) == {**lowering._WEIGHTS_APART, **lowering._OVERLAPPING}
+    assert options(64, sharded=True) == compiler_options.OVERLAPPING
+    assert options(1, sharded=True) == {**compiler_options.WEIGHTS_APART, **compiler_options.OVERLAPPING}
     assert options(64, "cpu", sharded=True) == {}
 
 
@@ -98,6 +98,6 @@ def test_xla_knows_the_options_of_many_devices() -> None:
     import jax
 
     lowered = jax.jit(lambda x: x + 1).lower(1.0)
-    lowered.compile(compiler_options=lowering._OVERLAPPING)
+    lowered.compile(compiler_options=compiler_options.OVERLAPPING)
     with pytest.raises(jax.errors.JaxRuntimeError, match="No such compile option"):
         lowered.compile(compiler_options={"xla_gpu_enable_something_else": True})

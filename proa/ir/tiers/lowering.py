@@ -17,8 +17,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...core import flags
-from ...core.aval import Aval
 from ...core.place import CPU, Place, jax_device
 from ...core.waiting import waiting
 from .. import meshes
@@ -32,12 +30,8 @@ from ..transforms.overwriting import endangered, kept_apart
 from ..watch import can_be_nan, flags_of, inner_checks, is_watched, watch_results
 from ..xla import jax_module, started_jax
 from . import cost
+from .compiler_options import quick_options, standing_options
 from .interpreter import Problem, run_on_numpy
-
-flags.define(
-    "FLAGS_quick_compile", True,
-    "Whether programs of a GPU are compiled quickly first, and well once they have run often.", "PROA_QUICK_COMPILE",
-)  # fmt: skip
 
 _KIND_ORDER = (float, int, complex)
 _MUCH_MEMORY = 1 << 26  # bytes of inputs
@@ -46,22 +40,6 @@ _MUCH_MEMORY = 1 << 26  # bytes of inputs
 _TIMES_TO_EARN = 100.0
 _RUNS_TO_EARN = 256
 _well = ("XLA compiles a program that runs often once more, better", "5 to 30 s")
-# How a GPU's programs are compiled first. Triton's products are the longest part of compiling and gain some percent; the
-# first level of tuning leaves out only that results are checked (a GPT step on an H200: 6.7 s and 12.0 ms a step, with all
-# 18.9 s and 11 ms).
-_QUICKLY = {"xla_gpu_enable_triton_gemm": False, "xla_gpu_autotune_level": 1}
-# XLA joins products of one array with several weights, and copies these weights side by side to do so, at each run: the more
-# the fewer rows there are (a token of a 7 B model: 1 ms of 6).
-_WEIGHTS_APART = {"xla_gpu_dot_merger_threshold_mb": 0}
-# On many GPUs exchanges are begun as early and waited for as late as their operands allow, so that they go on beside
-# computation; in a loop also beside that of the next round. XLA's default order does each where it stands.
-_OVERLAPPING = {
-    "xla_gpu_enable_latency_hiding_scheduler": True,
-    "xla_gpu_enable_pipelined_all_gather": True,
-    "xla_gpu_enable_pipelined_all_reduce": True,
-    "xla_gpu_enable_pipelined_reduce_scatter": True,
-}
-_MANY_TIMES = 8  # so much larger are the weights of such a program than what they give
 KEEPERS: list[Callable[[], None]] = []  # called when freed memory that somebody keeps should go back to the system
 
 
@@ -183,8 +161,8 @@ class CompiledProgram:
             with warnings.catch_warnings(), context:
                 # Buffers that fit no result are donated all the same: XLA may use them for intermediate values.
                 warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
-                standing = _standing_options(self.program, place, sharded)
-                quick = _quick_options(self.program, place, sharded)
+                standing = standing_options(self.program, place, sharded)
+                quick = quick_options(self.program, place, sharded)
                 self.executable = lowered.compile(compiler_options={**standing, **quick} or None)
                 if quick:
                     self.improving = _Improving(lowered, place, self.program, standing)
@@ -251,35 +229,6 @@ class CompiledProgram:
             raise problem.error from problem.error.__cause__
         results = [values[index] for index in self.outputs]
         return [*results, np.ones(self.num_flags, np.bool_)] if self.num_flags else results
-
-
-def _standing_options(program: Program, place: Place, sharded: bool) -> dict[str, Any]:
-    """The options that a program is always compiled with."""
-    if exactness.wanted():
-        return exactness.COMPILER_OPTIONS
-    if place.kind != "gpu":
-        return {}
-    return (_WEIGHTS_APART if _has_few_rows(program) else {}) | (_OVERLAPPING if sharded else {})
-
-
-def _has_few_rows(program: Program) -> bool:
-    """Whether the program's products read far more than they give: a few rows go through large weights."""
-    read = given = 0
-    for instruction in program.instructions:
-        if instruction.operation.contracts:
-            sizes = [math.prod(kind.shape) for kind in instruction.kinds if isinstance(kind, Aval)]
-            read += max(sizes, default=0)
-            given += sum(math.prod(aval.shape) for aval in instruction.outputs)
-    return read > _MANY_TIMES * given
-
-
-def _quick_options(program: Program, place: Place, sharded: bool) -> dict[str, Any]:
-    """More options for a first, quick compilation; none where there is nothing to save, or every process and run must
-    compute the very same."""
-    if place.kind != "gpu" or sharded or flags.get("FLAGS_cpu_deterministic") or not flags.get("FLAGS_quick_compile"):
-        return {}
-    wanted = not exactness.wanted() and any(i.operation.contracts for i in program.instructions)
-    return _QUICKLY if wanted else {}
 
 
 class _Improving:
