@@ -111,6 +111,13 @@ def divides(divisor: int, number: int) -> bool:
     return not remainder(number.expression, divisor.expression).terms
 
 
+def is_zero_by_wish(size: int) -> bool:
+    """Whether a wanted size is 0 where that is no number but asks for something else: then the user has asked, not we."""
+    if not isinstance(size, SymbolicSize) or plain(size) != 0:
+        return size == 0
+    return _note("==", size.expression, True, by_user=True)
+
+
 def whole(number: Any) -> int:
     """An integer as it is; what else stands for one becomes it (`int` would lose the expression of a size)."""
     if number.__class__ is int or number.__class__ is SymbolicSize:
@@ -159,11 +166,11 @@ def plain(value: Any) -> Any:
 # ---- guards --------------------------------------------------------------------------------------------------------
 
 
-def _note(kind: str, expression: Expression, answer: bool) -> bool:
+def _note(kind: str, expression: Expression, answer: bool, by_user: bool = False) -> bool:
     """Leaves a guard with the capture that the symbols belong to; gives the answer."""
     if expression.proves(kind) is None:
         for symbol in symbols_of(expression):
-            symbol.owner.note(kind, expression, answer)
+            symbol.owner.note(kind, expression, answer, by_user)
             break
     return answer
 

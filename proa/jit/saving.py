@@ -188,8 +188,9 @@ def _graph_of(function: Any, input_spec: Any, one_graph: bool) -> Graph:
         with deferring(defer):  # it looks at values: such calls may stand in a file, and run between its graphs
             graph = captured()
     if one_graph and graph.assumptions.question is not None:
-        # Where both ways cannot be one graph, the caller says what was asked.
-        with suppress(CaptureError), sizes_asked_by_graph():
+        # Where both ways cannot be one graph, the caller says what was asked: it is the way that is never taken that fails,
+        # with whatever error, as the code was captured before.
+        with suppress(Exception), sizes_asked_by_graph():
             graph = captured()
     return _results_only(graph)
 

@@ -16,7 +16,7 @@ from ..core import strides
 from ..core.aval import Aval, make_aval
 from ..core.dtype import BOOL, INT32, INT64, is_differentiable, to_numpy_dtype
 from ..core.errors import failed_check, type_error, value_error
-from ..core.symbols import SymbolicSize, divides, is_stated, same_size, same_sizes, whole
+from ..core.symbols import SymbolicSize, divides, is_stated, is_zero_by_wish, same_size, same_sizes, whole
 from ..eager import series
 from ..eager.annotations import AxisLike, DTypeLike, ShapeLike
 from ..eager.declare import op, public
@@ -207,7 +207,7 @@ def resolve_shape(where: str, aval: Aval, wanted: Sequence[int]) -> tuple[int, .
     if is_plain and min(wanted) > 0 and math.prod(wanted) == aval.size:
         return tuple(wanted)
     shape = [
-        n if divides(n, aval.size) else aval.shape[i] if n == 0 and i < aval.ndim and aval.size else n
+        n if divides(n, aval.size) else aval.shape[i] if is_zero_by_wish(n) and i < aval.ndim and aval.size else n
         for i, n in enumerate(wanted)
     ]
     unknown = [i for i, n in enumerate(shape) if n == -1]

@@ -4,8 +4,8 @@
 
 A function has 2 or 3 inputs with 2 to 4 unknown axes. It slices, reshapes, computes with sizes, uses literals of every size
 (also those that stand for unknown sizes in a capture) and asks for sizes. It grows statement by statement; one stays if
-eager code can run it at all five sizes. A function that asks cannot be written as Paddle's operations; its artifact
-refuses sizes that answer otherwise than those of the capture, and counts as refused.
+eager code can run it at all five sizes. The artifact of a function that asks refuses sizes that answer otherwise than those
+of the capture, which counts as refused; Paddle's file of it goes both ways, or is refused as a whole where that is no graph.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 
 import proa as paddle
-from proa.graph import graph
+from proa.graph import graph as captured_graph
 from proa.ir.sizes import bucketed
-from proa.ir.sizes.dimensions import UnknownSize
+from proa.ir.sizes.dimensions import Known, UnknownSize
 from proa.ir.tiers.interpreter import run_on_numpy
 from proa.ir.tiers.lowering import CompiledProgram
 from proa.jit import bucketing
@@ -237,6 +237,7 @@ def check(function: Function, code: Any, folder: Path, report: Report) -> bool:
     wanted = [_arrays(code(*map(paddle.to_tensor, arrays))) for arrays in function.inputs]
     specs = [InputSpec(shape, "float32", name) for shape, name in zip(function.shapes, function.arguments, strict=True)]
     static = paddle.jit.to_static(code, input_spec=specs, full_graph=True)
+    graph = static.concrete_program.graph  # that of the specs; calls may capture others
     with paddle.no_grad():
         for arrays, expected in zip(function.inputs, wanted, strict=True):
             report.note("to_static", function, _outcome(static, arrays, expected))
@@ -250,28 +251,44 @@ def check(function: Function, code: Any, folder: Path, report: Report) -> bool:
         return False
     loaded = paddle.jit.load(f"{path}.proa")
     held: list[int] = []
+    otherwise: list[int] = []  # sizes that go another way, which a file that is one graph holds as well
+    beyond: list[int] = []  # sizes of which a function of ours said no: a file may raise there, and not be wrong
     for number, (arrays, expected) in enumerate(zip(function.inputs, wanted, strict=True)):
         try:
             report.note("artifact", function, _difference(_arrays(loaded(*map(paddle.to_tensor, arrays))), expected))
             held.append(number)
         except UnknownSize:  # the sizes answer otherwise than those of the capture
             report.refuse("artifact, a size")
+            (otherwise if _asks(graph, arrays) else beyond).append(number)
         except Exception as error:  # whatever it is, it is a difference
             report.note("artifact", function, f"{type(error).__name__}: {error}")
     try:
         paddle.jit.save(paddle.jit.to_static(code, input_spec=specs, full_graph=True), str(path), input_spec=specs)
     except NotImplementedError as error:
         report.refuse("Paddle's files")
-        if not function.asks:
+        if not function.asks and " == 0 (" not in str(error):  # a wanted size of 0 keeps the axis: it asks, too
             report.differences.append(f"Paddle's files: {type(error).__name__}: {error}\n{function.source}")
         return False
     loaded = paddle.jit.load(str(path))
+    held += otherwise
     for number in held:
         report.note("Paddle's files", function, _outcome(loaded, function.inputs[number], wanted[number]))
+    for number in beyond:
+        outcome = _outcome(loaded, function.inputs[number], wanted[number])
+        report.note("Paddle's files, beyond", function, outcome if outcome and outcome.startswith("result") else None)
     inputs = {f"in_{i}_{k}": a for i in held for k, a in enumerate(function.inputs[i])}
     outputs = {f"out_{i}_{k}": a for i in held for k, a in enumerate(wanted[i])}
     np.savez(f"{path}.npz", **inputs, **outputs)
     return bool(held)
+
+
+def _asks(graph: Any, arrays: list[np.ndarray]) -> bool:
+    """Whether it is the function alone that asks for what these sizes answer otherwise."""
+    known = Known()
+    for given, array in zip(graph.inputs, arrays, strict=True):
+        known.learn(given.aval, paddle.to_tensor(array)._aval, given.name)
+    broken = [guard for guard in graph.assumptions.guards.values() if not guard.holds(known)]
+    return all(guard.by_user for guard in broken)
 
 
 def _outcome(call: Any, arrays: list[np.ndarray], expected: list[np.ndarray]) -> str | None:
@@ -334,12 +351,12 @@ class _Interpreted:
 
 def run(count: int, first: int, python: str | None, progress: bool = False, compiled: bool = False) -> Report:
     if not compiled:
-        for module in (graph, bucketing, bucketed):
+        for module in (captured_graph, bucketing, bucketed):
             module.CompiledProgram = _Interpreted  # type: ignore[attr-defined]
     try:
         return _run(count, first, python, progress)
     finally:
-        for module in (graph, bucketing, bucketed):
+        for module in (captured_graph, bucketing, bucketed):
             module.CompiledProgram = CompiledProgram  # type: ignore[attr-defined]
 
 

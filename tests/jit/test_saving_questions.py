@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import proa as paddle
+from proa.ir.sizes.dimensions import UnknownSize
 from proa.static import InputSpec
 
 SIZES = ((2, 3), (5, 4), (3, 1), (1, 7), (6, 1))
@@ -74,6 +75,38 @@ def test_ways_of_different_shapes_are_refused_with_the_question(tmp_path: Path) 
 
     with pytest.raises(NotImplementedError, match=r"asks whether x.shape\[1\] > 1"):
         saved(differences, tmp_path)
+
+
+def test_a_way_that_no_size_can_take_is_refused_with_the_question(tmp_path: Path) -> None:
+    def joined(x: Any, y: Any) -> Any:
+        if y.shape[0] == 1:
+            z = paddle.concat([x, y], 0)  # of other ranks: an error, which these inputs never meet
+        else:
+            z = paddle.concat([x, y.reshape([-1, 4])], 0)
+        return z
+
+    with pytest.raises(NotImplementedError, match=r"asks whether y.shape\[0\] != 1"):
+        paddle.jit.save(
+            joined, str(tmp_path / "model"), input_spec=[InputSpec([None, 4], "float32"), InputSpec([None], "float32")]
+        )
+
+
+def test_a_wanted_size_of_zero_keeps_the_axis_which_is_a_question(tmp_path: Path) -> None:
+    def shaped(x: Any) -> Any:
+        return x.reshape([x.shape[1] % 3, -1])  # where that is 0, the axis stays as it is
+
+    with pytest.raises(NotImplementedError, match=r"asks whether .*% \(3\).* == 0"):
+        saved(shaped, tmp_path)
+
+
+def test_a_question_that_divides_by_nothing_is_answered_otherwise(tmp_path: Path) -> None:
+    def divided(x: Any) -> Any:
+        return x + 1 if x.shape[0] % (x.shape[1] - 1) == 0 else x
+
+    path = str(tmp_path / "model.proa")
+    paddle.jit.save(divided, path, input_spec=[InputSpec([None, None], "float32")])
+    with pytest.raises(UnknownSize, match=r"captured for sizes with"):
+        paddle.jit.load(path)(paddle.ones([4, 1]))
 
 
 def test_messages_do_not_show_the_numbers_that_stand_for_unknown_sizes() -> None:

@@ -43,7 +43,10 @@ class Guard:
         """Whether sizes answer as those of the capture did; a guard on sizes that are not known here is no concern."""
         if any(symbol not in known for symbol in symbols_of(self.expression)):
             return True
-        value = self.expression.value(known)
+        try:
+            value = self.expression.value(known)
+        except ZeroDivisionError:  # it divides by what was not 0 in the capture
+            return False
         return (value == 0 if self.kind == "==" else value < 0) == self.answer
 
     @property
@@ -98,10 +101,11 @@ class Assumptions:
             self.symbol(f"{name}.shape[{axis}]", size, False, True) if size else 0 for axis, size in enumerate(shape)
         )
 
-    def note(self, kind: str, expression: Expression, answer: bool) -> None:
-        """Called by a size that is compared, or whose expression is lost."""
+    def note(self, kind: str, expression: Expression, answer: bool, by_user: bool = False) -> None:
+        """Called by a size that is compared, or whose expression is lost; `by_user`: a function asks for the user."""
         if self.is_open and not self._muted and (kind, expression) not in self.guards:
-            self.guards[kind, expression] = Guard(kind, expression, answer, user_location(2), asked_by_user(2))
+            by_user = by_user or asked_by_user(2)
+            self.guards[kind, expression] = Guard(kind, expression, answer, user_location(2), by_user)
 
     @contextmanager
     def muted(self) -> Generator[None]:

@@ -46,7 +46,7 @@ class Prices(NamedTuple):
 
 
 _ON_CPU = Prices(4.0, 1e-3, 5e-5, 0.5, 0.2, 20.0, 500_000.0, 50_000.0, 1_500.0, 20_000.0, 30_000.0, 500.0, 5_000.0, 1.0)
-# CuPy's calls of 10 to 30 us beside quick programs (`compiler_options.py`), measured on an H200: a GPT step of 469 instructions,
+# CuPy's calls of 10 to 30 us beside quick programs (`compiler_options.py`), on an H200: a GPT step of 469 instructions,
 # 111 of which contract, compiles in 6.7 s, a step of ResNet-50 (674 and 161) in about 10.
 # Whoever trains on a GPU does so for tens of thousands of steps: the horizon of its buckets is wider.
 _ON_GPU = Prices(30.0, 5e-6, 4e-8, 0.5, 0.2, 0.0, 0.0, 100_000.0, 5_000.0, 30_000.0, 100_000.0, 1_000.0, 2_000.0, 100.0)
