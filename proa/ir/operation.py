@@ -51,6 +51,7 @@ class Operation:
         "infer_rule",
         "kernel",
         "kernels",
+        "kinds",
         "name",
         "operand_names",
         "plans",
@@ -99,6 +100,8 @@ class Operation:
         # What others ask about it (see traits.py).
         self.traits = traits_of(infer, traits or {})
         self.plans: dict[Any, Plan] = {}
+        # What it was called with, each once: instructions share them, and the collector has less to look at.
+        self.kinds: dict[tuple[OperandKind, ...], tuple[OperandKind, ...]] = {}
         self.check = check
         self.variadic = variadic
         self.returns_tuple = returns_tuple
@@ -170,7 +173,7 @@ class Operation:
         if keys is None:
             keys = (attribute_key(attributes),) if attributes else ()
         # The place by its parts: hashing it itself would call Python.
-        key = (kinds, keys, place.kind, place.index)
+        key = (kinds, keys) if place is CPU else (kinds, keys, place.kind, place.index)
         found = self.plans.get(key)
         if found is None:
             if self.infer_rule is not None:
@@ -180,6 +183,7 @@ class Operation:
             outputs = cast("tuple[Aval, ...]", result) if isinstance(result, tuple) else (result,)
             if len(self.plans) >= _PLAN_LIMIT:
                 self.plans.clear()
+                self.kinds.clear()
             found = self.plans[key] = (outputs, self.scalar_dtypes(kinds))
         return found
 
