@@ -97,11 +97,9 @@ class Operation:
         self.infer_rule = infer
         # Whether each element of a result comes from the operands' at its place (`eager/infer.py: elementwise`).
         self.elementwise: bool = getattr(infer, "elementwise", False)
-        # What others ask about it (see traits.py).
-        self.traits = traits_of(infer, traits or {})
+        self.traits = traits_of(infer, traits or {})  # what others ask about it (see traits.py)
         self.plans: dict[Any, Plan] = {}
-        # What it was called with, each once: instructions share them, and the collector has less to look at.
-        self.kinds: dict[tuple[OperandKind, ...], tuple[OperandKind, ...]] = {}
+        self.kinds: dict[Any, tuple[OperandKind, ...]] = {}  # each once: instructions share them
         self.check = check
         self.variadic = variadic
         self.returns_tuple = returns_tuple

@@ -240,11 +240,11 @@ def grow_instruction(parent: TraceNode, key: Any, instruction: Instruction) -> T
     _Count.nodes += 1
     root = parent.root
     assert root is not None
-    index, outputs, scope = instruction.index, instruction.outputs, parent.scope
+    operation, index, outputs, scope = instruction.operation, instruction.index, instruction.outputs, parent.scope
     next_index = index + len(outputs)
     hook = (
         root.hook
-        or instruction.operation.checks(instruction.attributes)
+        or (operation.check is not None and operation.checks(instruction.attributes))
         or next_index >= root.window
         or index // _CHECKPOINT != next_index // _CHECKPOINT
         or (scope is not None and scope.observe is not None)
