@@ -8,6 +8,8 @@ import os
 from .aval import Aval
 
 _PLENTY = 1 << 46
+# Results of so many elements and less are given to every machine: nobody needs to ask.
+LARGE = 1 << 24
 # Where Linux says how much memory a container may use, in its two versions.
 _CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
@@ -47,7 +49,7 @@ def _process() -> int:
 def check_allocation(name: str, outputs: tuple[Aval, ...]) -> None:
     """MemoryError at the user's call for a result that cannot exist on this machine."""
     for aval in outputs:
-        if aval.size > (1 << 24) and aval.nbytes > host_memory():
+        if aval.size > LARGE and aval.nbytes > host_memory():
             raise MemoryError(
                 f"({name}) the result {aval} needs {aval.nbytes / 2**30:,.1f} GiB; this machine has "
                 f"{host_memory() / 2**30:,.1f} GiB; use a smaller shape or split the work."

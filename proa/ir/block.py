@@ -42,7 +42,8 @@ def has_effect(call: Any) -> bool:
     traits = call.operation.traits
     if call.flagged or traits.effect or traits.ordering:
         return True
-    return any(block.has_effect for block in blocks_in(call.attributes))
+    attributes = call.attributes
+    return bool(attributes) and any(isinstance(given, Block) and given.has_effect for given in attributes)
 
 
 class Block(SizedByOthers):

@@ -51,6 +51,7 @@ class Operation:
         "infer_rule",
         "kernel",
         "kernels",
+        "kinds",
         "name",
         "operand_names",
         "plans",
@@ -96,9 +97,9 @@ class Operation:
         self.infer_rule = infer
         # Whether each element of a result comes from the operands' at its place (`eager/infer.py: elementwise`).
         self.elementwise: bool = getattr(infer, "elementwise", False)
-        # What others ask about it (see traits.py).
-        self.traits = traits_of(infer, traits or {})
+        self.traits = traits_of(infer, traits or {})  # what others ask about it (see traits.py)
         self.plans: dict[Any, Plan] = {}
+        self.kinds: dict[Any, tuple[OperandKind, ...]] = {}  # each once: instructions share them
         self.check = check
         self.variadic = variadic
         self.returns_tuple = returns_tuple
@@ -170,7 +171,7 @@ class Operation:
         if keys is None:
             keys = (attribute_key(attributes),) if attributes else ()
         # The place by its parts: hashing it itself would call Python.
-        key = (kinds, keys, place.kind, place.index)
+        key = (kinds, keys) if place is CPU else (kinds, keys, place.kind, place.index)
         found = self.plans.get(key)
         if found is None:
             if self.infer_rule is not None:
@@ -180,6 +181,7 @@ class Operation:
             outputs = cast("tuple[Aval, ...]", result) if isinstance(result, tuple) else (result,)
             if len(self.plans) >= _PLAN_LIMIT:
                 self.plans.clear()
+                self.kinds.clear()
             found = self.plans[key] = (outputs, self.scalar_dtypes(kinds))
         return found
 

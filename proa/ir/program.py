@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from .editing import Editor
 
 
+_ndarray = np.ndarray
+
+
 class DynamicScalar(NamedTuple):
     """An operand that is a Python number: which of the numbers that a run is given, and what it becomes."""
 
@@ -167,14 +170,15 @@ class Program:
 
     def evaluate(
         self,
-        call: Callable[[Instruction, list[Any]], Sequence[Any]],
+        call: Callable[[Instruction, list[Any]], Sequence[Any] | np.ndarray],
         inputs: Sequence[Any],
         scalar: Callable[[DynamicScalar], Any],
         keeps: bool = False,
     ) -> list[Any]:
         """All values by number, computed in order; those that nobody needs any more are dropped on the way.
 
-        `call(instruction, arguments)` gives the results of one instruction, `scalar(operand)` what a dynamic scalar is.
+        `call(instruction, arguments)` gives the results of one instruction (or an array of NumPy's, which is its only one),
+        `scalar(operand)` what a dynamic scalar is.
         With `keeps` all stay the first time: for few and small values, finding out which are needed is worth it only where a
         path comes again.
         """
@@ -188,15 +192,21 @@ class Program:
         for instruction, ended in zip(self.instructions, ends):
             if at_hand and instruction.plain:
                 arguments = list(map(get, instruction.operands))
+            elif at_hand:
+                arguments = [
+                    None if o is None else values[o] if o.__class__ is int else scalar(o) for o in instruction.operands
+                ]
             else:
                 arguments = [
                     (values[o] if o >= 0 else inputs[~o]) if o.__class__ is int else None if o is None else scalar(o)
                     for o in instruction.operands
                 ]
-            index = instruction.index
-            for result in call(instruction, arguments):
-                values[index] = result
-                index += 1
+            made = call(instruction, arguments)
+            if made.__class__ is _ndarray:
+                values[instruction.index] = made
+            else:
+                for index, result in enumerate(made, instruction.index):
+                    values[index] = result
             for index in ended:
                 values[index] = None
         del values[self.num_values :]
@@ -234,12 +244,14 @@ class Program:
 
         What the values in `also` depend on stays, though they are no outputs.
         """
-        needed = {*outputs, *also}
+        needed: set[Any] = {*outputs, *also}
         kept: list[Instruction] = []
         for instruction in reversed(self.instructions):
-            if any(index in needed for index in instruction.made):
+            if instruction.index in needed or (
+                len(instruction.outputs) > 1 and not needed.isdisjoint(instruction.made)
+            ):
                 kept.append(instruction)
-                needed.update(instruction.used)
+                needed.update(instruction.operands)  # what is no value among them is no result's number either
         kept.reverse()
         sliced = Program(self.inputs, kept, outputs)
         sliced.num_values = self.num_values

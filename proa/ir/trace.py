@@ -59,16 +59,26 @@ class TraceNode(dict[Any, "TraceNode"]):
         "parent", "root", "scope",
     )  # fmt: skip
 
-    def __init__(self, parent: TraceNode | None, root: TraceRoot | None, next_index: int) -> None:
+    def __init__(
+        self,
+        parent: TraceNode | None,
+        root: TraceRoot | None,
+        next_index: int,
+        instruction: Instruction | None = None,
+        leaf: Any = None,
+        aval: Any = None,
+        index: int = -1,
+        hook: bool = False,
+    ) -> None:
         self.parent = parent
         self.root = root
         self.scope: Scope | None = None if parent is None else parent.scope
-        self.instruction: Instruction | None = None
-        self.leaf: Any = None
-        self.aval: Any = None  # the first output's; `instruction.outputs` has them all
-        self.index = -1
+        self.instruction = instruction
+        self.leaf = leaf
+        self.aval = aval  # the first output's; `instruction.outputs` has them all
+        self.index = index
         self.next_index = next_index
-        self.hook = False  # something is to be done after recording this instruction (see `running.after_record`)
+        self.hook = hook  # something is to be done after recording this instruction (see `running.after_record`)
         self.entries: dict[tuple[int, ...], Any] | None = None
         self.cut = False  # the segment ends behind this instruction (see cutting.py)
         self.late_reads = 0
@@ -190,9 +200,7 @@ def forget_traces() -> None:
 def grow_leaf(parent: TraceNode, edge: Any) -> TraceNode:
     """Adds the edge of a new input."""
     _Count.nodes += 1
-    node = TraceNode(parent, parent.root, parent.next_index)
-    node.leaf = edge
-    parent[edge] = node
+    node = parent[edge] = TraceNode(parent, parent.root, parent.next_index, None, edge)
     return node
 
 
@@ -232,17 +240,14 @@ def grow_instruction(parent: TraceNode, key: Any, instruction: Instruction) -> T
     _Count.nodes += 1
     root = parent.root
     assert root is not None
-    node = TraceNode(parent, root, instruction.index + len(instruction.outputs))
-    node.instruction = instruction
-    node.aval = instruction.outputs[0]
-    node.index = instruction.index
-    node.hook = (
+    operation, index, outputs, scope = instruction.operation, instruction.index, instruction.outputs, parent.scope
+    next_index = index + len(outputs)
+    hook = (
         root.hook
-        or instruction.operation.checks(instruction.attributes)
-        or node.next_index >= root.window
-        or node.is_checkpoint
+        or (operation.check is not None and operation.checks(instruction.attributes))
+        or next_index >= root.window
+        or index // _CHECKPOINT != next_index // _CHECKPOINT
+        or (scope is not None and scope.observe is not None)
     )
-    if node.scope is not None and node.scope.observe is not None:
-        node.hook = True
-    parent[key] = node
+    node = parent[key] = TraceNode(parent, root, next_index, instruction, None, outputs[0], index, hook)
     return node

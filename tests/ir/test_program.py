@@ -155,6 +155,37 @@ def test_evaluate_gives_none_for_what_is_absent_and_keeps_all_outputs() -> None:
     assert (values[x._index], values[weight._index], values[result._index]) == ("ones", None, "linear")
 
 
+def test_a_call_may_give_its_one_result_as_an_array() -> None:
+    program, inputs, scalars = recorded(lambda x: paddle.tanh(x) * 2.0 + x, X)
+    kernels = {"tanh": np.tanh, "multiply": np.multiply, "add": np.add}
+    given = [lambda i, a: kernels[i.operation.name](*a), lambda i, a: [kernels[i.operation.name](*a)]]
+    for call in given:
+        values = program.evaluate(call, inputs, lambda operand: operand.dtype.type(scalars[operand.number]))
+        np.testing.assert_allclose(values[program.outputs[0]], np.tanh(X) * 2 + X, rtol=1e-6)
+
+
+def test_a_slice_keeps_a_call_for_any_of_its_results() -> None:
+    def compute(x: Any) -> Any:
+        first, second, third = paddle.split(x, 3)
+        unused = first * 2.0  # noqa: F841
+        return second - third
+
+    program, inputs, scalars = recorded(compute, X)
+    sliced = program.slice(program.outputs)
+    assert [i.operation.name for i in sliced.instructions] == ["split", "subtract"]
+    np.testing.assert_array_equal(run(sliced, inputs, scalars), X[1:2] - X[2:])
+    last = program.slice((program.instructions[0].index + 2,))
+    assert [i.operation.name for i in last.instructions] == ["split"]
+
+
+def test_instructions_of_different_paths_share_what_they_were_called_with() -> None:
+    first, _, _ = recorded(lambda x: x + x * x, X)
+    second, _, _ = recorded(lambda x: (x - x) + x, X)
+    kinds = [i.kinds for p in (first, second) for i in p.instructions if i.operation.name == "add"]
+    assert len(kinds) == 2
+    assert kinds[0] is kinds[1]
+
+
 # ---- writing -----------------------------------------------------------------------------------------------------------
 
 

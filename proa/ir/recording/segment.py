@@ -23,7 +23,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.errors import user_location
 from ...core.locks import new_reentrant_lock
-from ...core.memory import check_allocation
+from ...core.memory import LARGE, check_allocation
 from ...core.place import CPU, Place
 from .. import meshes
 from ..operation import NeedsCast, OperandKind, Operation, PrefersHost
@@ -285,11 +285,12 @@ def extend(
     else:
         # The key is the operation, its operands, and what stands for its attributes.
         made, dtypes = operation.plan(kinds, attributes, segment.root.place, key[1 + len(operands) :])
-        check_allocation(operation.name, made)
+        kinds = operation.kinds.setdefault(kinds, kinds)
+        if made[0].size > LARGE or len(made) > 1:
+            check_allocation(operation.name, made)
     check = operation.check
-    flagged = (
-        check is not None
-        and operation.checks(attributes)
+    flagged = check is not None and (
+        operation.checks(attributes)
         and not (
             segment.root.place is CPU
             and not segment.captures

@@ -58,7 +58,7 @@ class Entry:
     def leave_out_dead(self) -> None:
         """What no result depends on is not run again, as it would not be in a compiled program; checks and effects stay."""
         program = self.program
-        effects = [number for i in program.instructions if has_effect(i) for number in i.made]
+        effects = [i.index for i in program.instructions if has_effect(i)]
         needed = program.slice(program.outputs, effects)
         if len(needed.instructions) < len(program.instructions):
             self.program, self._works = needed, None

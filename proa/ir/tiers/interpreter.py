@@ -71,16 +71,17 @@ _QUIET = _find_silence()
 
 
 def _watched(watch: Any, every: bool) -> Any:
-    def call(instruction: Instruction, arguments: list[Any]) -> Sequence[Any]:
+    def call(instruction: Instruction, arguments: list[Any]) -> Any:
         results = _call_on_numpy(instruction, arguments)
         if every or instruction.flagged:
-            watch(instruction, arguments, results)
+            watch(instruction, arguments, (results,) if results.__class__ is _ndarray else results)
         return results
 
     return call
 
 
-def _call_on_numpy(instruction: Instruction, arguments: list[Any]) -> Sequence[Any]:
+def _call_on_numpy(instruction: Instruction, arguments: list[Any]) -> Any:
+    """The result of an instruction that has one, a list of them otherwise."""
     operation = instruction.operation
     kernel = operation.kernels.get("numpy") or operation.kernel
     try:
@@ -91,11 +92,11 @@ def _call_on_numpy(instruction: Instruction, arguments: list[Any]) -> Sequence[A
     except Exception as error:
         raise Problem(error, instruction.index) from error
     outputs = instruction.outputs
-    if len(outputs) == 1 and results.__class__ is not tuple:
+    if results.__class__ is not tuple and len(outputs) == 1:
         if results.__class__ is not _ndarray:
             results = np.asarray(results)
         dtype = outputs[0].dtype
-        return (results if results.dtype is dtype else results.astype(dtype),)
+        return results if results.dtype is dtype else results.astype(dtype)
     made: list[Any] = []
     for result, aval in zip(results, outputs, strict=True):
         if result.__class__ is not _ndarray:

@@ -193,10 +193,10 @@ def add_rows(xp: Any, rows: Any, values: Any, count: int) -> Any:
     elif rows.size and values.shape[1] == 1 and values.dtype.kind == "f":
         out[:, 0] = np.bincount(rows, values[:, 0], count)
     elif rows.size and out.size:
-        order = np.argsort(rows, kind="stable")
+        order = rows.argsort(kind="stable")
         rows = rows[order]
-        starts = np.flatnonzero(np.concatenate([[True], rows[1:] != rows[:-1]]))
-        values = values[order]
+        starts = np.concatenate([[True], rows[1:] != rows[:-1]]).nonzero()[0]
+        values = values.take(order, 0)
         out[rows[starts]] = values if len(starts) == len(rows) else np.add.reduceat(values, starts, axis=0)
     return out.astype(dtype, copy=False)
 
@@ -384,6 +384,9 @@ def _absent(indices: Sequence[Tensor]) -> tuple[None, ...]:
 
 def take_elements(x: Tensor, indices: Sequence[Tensor], positions: Sequence[int], trusted: bool = False) -> Tensor:
     """`x` indexed by tensors at some axes."""
+    if len(indices) == 1:  # as below, for what loops are made of
+        axis = positions[0]
+        return take_at(x, indices[0], None, None, None, ((axis, -1 if trusted else x._aval.shape[axis]),))
     if len(indices) <= _MOST:
         return take_at(x, *indices, *_absent(indices), axes_of(x, positions, trusted))
     moved = transpose_to(x, _indexed_first(x, positions))

@@ -118,7 +118,7 @@ def stable_order(x: np.ndarray, axis: int, descending: bool) -> np.ndarray:
     few = x.size < _FEW or count < 2
     if few or x.dtype.kind not in "iuf" or (x.dtype.itemsize < 4 and not descending):
         if not descending:
-            return np.argsort(x, axis=axis, kind="stable")
+            return x.argsort(axis=axis, kind="stable")
         return count - 1 - np.flip(np.argsort(np.flip(x, axis), axis=axis, kind="stable"), axis)
     word = _ordered_word(x, descending)
     bits = int(count - 1).bit_length()

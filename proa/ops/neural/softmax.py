@@ -32,7 +32,8 @@ def _infer_floating(operation: Any, operands: Any, attributes: tuple[Any, ...], 
 def _lowered(xp: Any, x: Any, axis: int) -> Any:
     """A new array: `x` less its maximum along the axis, so that `exp` cannot overflow."""
     wide = widened(x)
-    return wide - xp.max(wide, axis=axis, keepdims=True)
+    largest = np.maximum.reduce if xp is np else xp.max  # what `max` comes to there, without its wrappers
+    return wide - largest(wide, axis=axis, keepdims=True)
 
 
 def _softmax_grad(g: Tensor, out: Tensor, axis: int) -> Tensor:
@@ -60,7 +61,7 @@ def _softmax_numpy(xp: Any, x: Any, axis: int) -> Any:
         return x
     shares = _lowered(np, x, axis)
     np.exp(shares, out=shares)
-    shares /= shares.sum(axis=axis, keepdims=True)
+    shares /= np.add.reduce(shares, axis=axis, keepdims=True)
     return shares
 
 
@@ -86,6 +87,19 @@ def log_softmax_along(xp: Any, x: Any, axis: int) -> Any:
         return x
     lowered = _lowered(xp, x, axis)
     return (lowered - xp.log(xp.sum(xp.exp(lowered), axis=axis, keepdims=True))).astype(x.dtype, copy=False)
+
+
+def _log_softmax_numpy(xp: Any, x: Any, axis: int) -> Any:
+    """The same in one buffer, by the reductions themselves: their wrappers take longer than a few rows."""
+    if not x.size:
+        return x
+    lowered = _lowered(np, x, axis)
+    total = np.add.reduce(np.exp(lowered), axis=axis, keepdims=True)
+    lowered -= np.log(total, out=total)
+    return lowered
+
+
+log_softmax_along.operation.kernels["numpy"] = _log_softmax_numpy
 
 
 def _along(where: str, primitive: Any, x: Tensor, axis: Any, dtype: Any) -> Tensor:
