@@ -6,14 +6,15 @@ import argparse
 import os
 import sys
 
+from .problems import complain
+
 
 def run(arguments: argparse.Namespace) -> int:
     work = _pack if arguments.pack else _train
     try:
         return work(arguments)
     except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
-        print(f"proa train: {error}", file=sys.stderr)
-        return 1
+        return complain("train", error, arguments.pack or "")
     except KeyboardInterrupt:
         print("\nproa train: interrupted; the same command goes on from the last checkpoint.", file=sys.stderr)
         return 130

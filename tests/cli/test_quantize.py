@@ -55,7 +55,7 @@ def test_what_is_wrong_is_said_and_nothing_is_written(
     np.save(tmp_path / "narrow.npy", np.zeros((4, 3), "float32"))
     np.save(tmp_path / "objects.npy", np.array([{}], object), allow_pickle=True)
     for source, data, text in (
-        (model, "nothing.npy", "No such file"),
+        (model, "nothing.npy", "there is no"),
         (model, "wrong.npz", "an array for each of rows"),
         (model, "narrow.npy", "must have the shape"),
         (model, "objects.npy", "allow_pickle"),
