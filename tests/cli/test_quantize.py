@@ -58,7 +58,7 @@ def test_what_is_wrong_is_said_and_nothing_is_written(
         (model, "nothing.npy", "there is no"),
         (model, "wrong.npz", "an array for each of rows"),
         (model, "narrow.npy", "must have the shape"),
-        (model, "objects.npy", "allow_pickle"),
+        (model, "objects.npy", "holds objects"),
         (str(tmp_path / "nowhere"), "rows.npy", "nowhere"),
     ):
         assert command.main(["quantize", source, target, "--data", str(tmp_path / data)]) == 1
