@@ -47,8 +47,8 @@ def _batches(path: str, names: list[str], size: int) -> Iterator[list[np.ndarray
         loaded = np.load(path, allow_pickle=False)
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
         raise value_error(
-            "proa quantize", "--data must be a file of NumPy's arrays, .npy or .npz", f"{path!r}, which is none or holds objects",
-            "write it with np.savez(path, NAME=array)",
+            "proa quantize", "--data must be a file of NumPy's arrays, .npy or .npz",
+            f"{path!r}, which is none or holds objects", "write it with np.savez(path, NAME=array)",
         ) from error  # fmt: skip
     if isinstance(loaded, np.ndarray):
         arrays = [loaded]

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 
+from ..core.errors import naming
 from .problems import complain
 
 
@@ -26,7 +27,8 @@ def _train(arguments: argparse.Namespace) -> int:
     if len(arguments.files) != 1:
         raise ValueError(f"one file of settings is expected; received {len(arguments.files)}.")
     settings = read_settings(arguments.files[0])
-    trainer = train(settings)
+    with naming(settings.output):
+        trainer = train(settings)
     if trainer.rank == 0:
         found = [entry for entry in trainer.history if "loss" in entry]
         told = (

@@ -36,7 +36,9 @@ def find_files(program: str | os.PathLike[str], params: str | os.PathLike[str] |
             raise FileNotFoundError(f"(read_model) {tried}; give the path that the model was saved to")
     if params is not None:
         if not os.path.exists(params):
-            raise FileNotFoundError(f"(read_model) there is no {params}, where the parameters of {program} are said to be")
+            raise FileNotFoundError(
+                f"(read_model) there is no {params}, where the parameters of {program} are said to be"
+            )
         return program, str(os.fspath(params))
     if os.path.basename(program) == "__model__":
         folder = os.path.dirname(program) or "."
