@@ -10,7 +10,7 @@ import contextlib
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from types import FrameType
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -60,7 +60,7 @@ def message(where: str, what: str, received: str = "", fix: str = "") -> str:
 
 
 @contextlib.contextmanager
-def naming(path: str) -> Iterator[None]:
+def naming(path: str) -> Generator[None]:
     """What is written here becomes the file `path`: an OSError that names none (the disk is full) names this one."""
     try:
         yield
