@@ -13,6 +13,7 @@ from typing import TextIO
 
 from ..llm.talk import SETTINGS, Talk
 from .harmless import harmless
+from .problems import complain
 
 _CONTEXT = 4096
 _WIDENING = 8  # a conversation of 512 tokens, then one of 4096
@@ -33,8 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         talk, close = open_talk(arguments)
     except (OSError, ValueError, TypeError, ImportError) as error:
-        print(f"proa chat: {error}", file=sys.stderr)
-        return 1
+        return complain("chat", error)
     try:
         if is_single(arguments):
             return answer_once(talk, arguments.prompt, sys.stdin, sys.stdout)

@@ -11,7 +11,9 @@ from typing import Any
 from ..convert.api import convert, default_output
 from ..convert.certificate import Certificate
 from ..convert.weights import load_torch_weights
+from ..core.tracebacks import HINT
 from ..framework import save
+from .problems import complain
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -23,9 +25,10 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.model, output, inputs=arguments.inputs, rtol=arguments.tolerance, atol=arguments.tolerance
         )
     except (ValueError, TypeError, OSError, ImportError, NotImplementedError, RuntimeError, MemoryError) as error:
-        print(f"proa convert: {error}", file=sys.stderr)
+        complain("convert", error, output)
         for note in getattr(error, "__notes__", ()):
-            print(note, file=sys.stderr)
+            if note != HINT:
+                print(note, file=sys.stderr)
         return 1
     print("\n".join(lines(certificate)))
     return 0
@@ -39,8 +42,7 @@ def _weights(arguments: argparse.Namespace) -> int:
         report = load_torch_weights(layer, arguments.model)
         save(layer.state_dict(), output)
     except (ValueError, TypeError, OSError, ImportError, AttributeError) as error:
-        print(f"proa convert: {error}", file=sys.stderr)
-        return 1
+        return complain("convert", error, output)
     print(f"{arguments.model} -> {output}: {report}. Names and shapes agree; results were not compared.")
     return 0
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from ..formats.proa import load_artifact
 from ..onnx.certificate import ENDING
 from ..onnx.exporting import write_onnx
 from ..onnx.sources import Source, source_of
+from .problems import complain
 
 _OWN = ".proa"
 _PADDLES = (".json", ".pdmodel", ".pdiparams")
@@ -31,8 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
             external_data=arguments.external_data,
         )  # fmt: skip
     except (ImportError, NotImplementedError, OSError, RuntimeError, TypeError, ValueError) as error:
-        print(f"proa export: {error}", file=sys.stderr)
-        return 1
+        return complain("export", error, output)
     count = sum(document["operators"].values())
     print(f"{output}: {count} nodes of {len(document['operators'])} operators, opset {document['opset']}")
     for title in ("inputs", "outputs"):

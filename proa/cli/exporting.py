@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
+
+from .problems import complain
 
 _EXPECTED = (ValueError, TypeError, OSError, ImportError, NotImplementedError, RuntimeError, MemoryError)
 
@@ -16,8 +17,7 @@ def reported(work: Callable[[argparse.Namespace], None]) -> Callable[[argparse.N
         try:
             work(arguments)
         except _EXPECTED as error:
-            print(f"proa export: {error}", file=sys.stderr)
-            return 1
+            return complain("export", error, getattr(arguments, "output", ""))
         return 0
 
     return run

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 from collections import Counter
 from typing import Any
 
 from .harmless import on_one_line
+from .problems import complain
 
 _LONGEST = 100  # characters of a value that is shown
 
@@ -18,8 +18,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         found = describe(arguments.path, arguments.tensors)
     except (ImportError, OSError, ValueError) as error:
-        print(error, file=sys.stderr)
-        return 1
+        return complain("inspect", error)
     print(json.dumps(found, indent=2, ensure_ascii=False) if arguments.json else _as_text(found))
     return 0
 

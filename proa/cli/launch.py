@@ -8,9 +8,13 @@ import os
 from proa_command.run import announce
 
 from ..distributed.launching import launch
+from .problems import complain
 
 
 def run(arguments: argparse.Namespace) -> int:
     announce(os.environ)
-    launch(arguments.arguments)
+    try:
+        launch(arguments.arguments)
+    except (ValueError, OSError) as error:
+        return complain("launch", error)
     return 0

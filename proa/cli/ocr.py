@@ -11,6 +11,7 @@ from typing import Any
 from ..core.waiting import waiting
 from ..ocr.page import Page
 from ..ocr.reader import Reader
+from .problems import complain, told
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -35,8 +36,8 @@ def run(arguments: argparse.Namespace) -> int:
             if arguments.output:
                 page.draw(arguments.output, arguments.font)
         except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
-            status = _fail(error)
-            found.append({"picture": picture, "error": str(error)})
+            status = complain("ocr", error, arguments.output or "")
+            found.append({"picture": picture, "error": told(error)})
             continue
         found.append({"picture": picture, **page.as_dictionary()})
         if not arguments.json:

@@ -11,6 +11,7 @@ from proa_command.run import folder
 
 from ..distributed.planner import plan_traced
 from ..distributed.planner.script import trace_script
+from .problems import complain
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -22,9 +23,16 @@ def run(arguments: argparse.Namespace) -> int:
             traced, arguments.devices, arguments.device, arguments.memory, arguments.batch, _settled(arguments.fix)
         )
     except (ValueError, TypeError, RuntimeError, FileNotFoundError) as error:
-        print(f"proa plan: {error}", file=sys.stderr)
-        return 1
+        return complain("plan", error)
     print(plan.table(arguments.count))
+    try:
+        _write(plan, arguments)
+    except OSError as error:
+        return complain("plan", error, arguments.output or arguments.picture)
+    return 0
+
+
+def _write(plan: Any, arguments: argparse.Namespace) -> None:
     if arguments.output:
         plan.save(arguments.output)
         print(
@@ -33,7 +41,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.picture:
         plan.picture(arguments.picture)
         print(f"The picture is in {arguments.picture}.")
-    return 0
 
 
 def _settled(words: list[str]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import glob
 import os
-import sys
+import zipfile
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..core.errors import value_error
 from ..formats.paddle.files.reading import read_model
 from ..formats.paddle.reading import LoadedModel
 from ..quantization import int8_saved_model, observers
+from .problems import complain
 
 _OBSERVERS = {
     "hist": observers.HistObserver, "absmax": observers.AbsmaxObserver, "avg": observers.AVGObserver,
@@ -30,8 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
         difference, alike = _compared(arguments.model, arguments.target, batches)
     except (NotImplementedError, OSError, RuntimeError, TypeError, ValueError) as error:
-        print(f"proa quantize: {error}", file=sys.stderr)
-        return 1
+        return complain("quantize", error, arguments.target)
     before, after = (_size(prefix) / 1024 for prefix in (arguments.model, arguments.target))
     print(f"{arguments.target}: {len(done)} layers in 8 bits, weights of {after:,.0f} KiB (before: {before:,.0f})")
     print(f"  largest difference {difference:.1e} of the largest result, on the same data")
@@ -43,7 +43,13 @@ def run(arguments: argparse.Namespace) -> int:
 def _batches(path: str, names: list[str], size: int) -> Iterator[list[np.ndarray]]:
     if size < 1:
         raise value_error("proa quantize", "--batch must be positive", f"{size}")
-    loaded = np.load(path, allow_pickle=False)
+    try:
+        loaded = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise value_error(
+            "proa quantize", "--data must be a file of NumPy's arrays, .npy or .npz",
+            f"{path!r}, which is none or holds objects", "write it with np.savez(path, NAME=array)",
+        ) from error  # fmt: skip
     if isinstance(loaded, np.ndarray):
         arrays = [loaded]
     else:

@@ -12,6 +12,7 @@ from ..serving import CannotServe, ModelSettings, Server, ServerSettings
 from ..serving.host import Host
 from ..serving.logs import set_up
 from ..serving.settings import changed, read_tokens
+from .problems import complain
 
 TOKEN = "PROA_SERVE_TOKEN"
 _OF_MODELS = ("max_batch_size", "batch_delay_ms", "instances", "max_queue", "timeout_ms", "device", "engine")
@@ -30,8 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
         server = server_of(arguments)
         server.run()
     except (CannotServe, ValueError, OSError) as error:
-        print(f"proa serve: {error}", file=sys.stderr)
-        return 1
+        return complain("serve", error)
     if not server.finished:
         sys.stderr.flush()
         os._exit(0)  # a thread that loads a model cannot be interrupted, and Python would wait for it

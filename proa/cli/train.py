@@ -6,14 +6,16 @@ import argparse
 import os
 import sys
 
+from ..core.errors import naming
+from .problems import complain
+
 
 def run(arguments: argparse.Namespace) -> int:
     work = _pack if arguments.pack else _train
     try:
         return work(arguments)
     except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
-        print(f"proa train: {error}", file=sys.stderr)
-        return 1
+        return complain("train", error, arguments.pack or "")
     except KeyboardInterrupt:
         print("\nproa train: interrupted; the same command goes on from the last checkpoint.", file=sys.stderr)
         return 130
@@ -25,7 +27,8 @@ def _train(arguments: argparse.Namespace) -> int:
     if len(arguments.files) != 1:
         raise ValueError(f"one file of settings is expected; received {len(arguments.files)}.")
     settings = read_settings(arguments.files[0])
-    trainer = train(settings)
+    with naming(settings.output):
+        trainer = train(settings)
     if trainer.rank == 0:
         found = [entry for entry in trainer.history if "loss" in entry]
         told = (

@@ -12,7 +12,9 @@ import os
 import time
 from dataclasses import asdict, dataclass, field
 
+from ..core.errors import value_error
 from ..eager.tensor import tensor_from_data
+from .problems import told
 
 
 @dataclass
@@ -53,7 +55,7 @@ def verify(path: str, tolerance: float | None = None) -> Result:
             _verify_paddle(path, result)
     except (ValueError, TypeError, OSError, NotImplementedError, RuntimeError, MemoryError) as error:
         result.good = False
-        result.lines.append(f"{type(error).__name__}: {error}")
+        result.lines.append(f"{type(error).__name__}: {told(error)}")
     result.seconds = time.perf_counter() - started
     return result
 
@@ -83,6 +85,11 @@ def _verify_paddle(path: str, result: Result) -> None:
     from ..formats.paddle.files.reading import read_model
     from ..formats.paddle.reading import LoadedModel
 
+    if path.endswith(".onnx"):
+        raise value_error(
+            "proa verify", "a .proa file or Paddle's files", repr(path),
+            "turn it into one with proa convert, which compares the two",
+        )  # fmt: skip
     result.kind = "Paddle model"
     model = read_model(path)
     loaded = LoadedModel(model, name=os.path.basename(path))

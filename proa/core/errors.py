@@ -6,10 +6,11 @@ Python's own exception types are used throughout. An error that is found later t
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from types import FrameType
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -56,6 +57,17 @@ def message(where: str, what: str, received: str = "", fix: str = "") -> str:
     if fix:
         parts.append(fix)
     return "; ".join(parts) + "."
+
+
+@contextlib.contextmanager
+def naming(path: str) -> Generator[None]:
+    """What is written here becomes the file `path`: an OSError that names none (the disk is full) names this one."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            error.filename = path
+        raise
 
 
 def value_error(where: str, what: str, received: str = "", fix: str = "") -> ValueError:

@@ -29,9 +29,7 @@ from . import flags
 from .elsewhere import from_elsewhere
 from .errors import is_own
 
-_HINT = (
-    "proa's own frames are left out of this traceback; FLAGS_full_traceback=1 (or PROA_FULL_TRACEBACK=1) shows them."
-)
+HINT = "proa's own frames are left out of this traceback; FLAGS_full_traceback=1 (or PROA_FULL_TRACEBACK=1) shows them."
 _SUPPORT = ("numpy", "scipy", "jax", "jaxlib", "ml_dtypes")
 _STANDARD_LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 
@@ -151,11 +149,11 @@ def _of_library(filename: str) -> bool:
 
 def _explain(error: BaseException) -> None:
     """Says that frames were left out, where they may be wanted: of an error that nobody worded for the user."""
-    if not isinstance(error, Exception) or _HINT in getattr(error, "__notes__", ()):
+    if not isinstance(error, Exception) or HINT in getattr(error, "__notes__", ()):
         return
     with suppress(Exception):  # an error of the user's own may not have words
         if not str(error).startswith("("):
-            error.add_note(_HINT)
+            error.add_note(HINT)
 
 
 # ---- just before an error is shown ------------------------------------------------------------------------------

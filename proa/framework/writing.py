@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from ..core.errors import value_error
+from ..core.errors import naming, value_error
 
 
 def writable_target(where: str, path: Any) -> str:
@@ -34,7 +34,7 @@ def replacing(target: str) -> Iterator[BinaryIO]:
     temporary = f"{target}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
     file = open(temporary, "xb")  # noqa: SIM115 (closed below, before it is moved)
     try:
-        with file:
+        with naming(target), file:
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -15,7 +15,7 @@ from ..core.dtype import is_differentiable
 from ..core.errors import message, type_error, value_error
 from ..core.symbols import same_size
 from ..eager.dispatch import record
-from ..eager.tensor import Tensor, alias
+from ..eager.tensor import Tensor, alias, tensor_from_data
 from ..eager.views import take_over
 from ..ir.block import LOOSE, Block, is_loose
 from ..ir.capture import CaptureError, CaptureSegment, Capturing, can_put_off, put_off
@@ -128,6 +128,9 @@ def cond_of(
     first, second = capture_block(then), capture_block(otherwise)
     results = (unify or _as_they_are)(first, second)
     changed = _joined(first.updates, second.updates)
+    is_empty = not results[0] and not changed
+    if is_empty:  # an instruction gives something, and what happens inside it shall happen
+        results = [first.record(tensor_from_data, 0)], [second.record(tensor_from_data, 0)]
     blocks = first.block(results[0], changed), second.block(results[1], changed)
     operands: list[Tensor] = []
     positions = _positions(operands, first.segment.inputs), _positions(operands, second.segment.inputs)
@@ -139,7 +142,7 @@ def cond_of(
     else:
         operands = [predicate, *operands, *key]
         made = list(record(cond_blocks.operation, operands, (*blocks, *positions)))
-    return _settle(made, changed)
+    return [] if is_empty else _settle(made, changed)
 
 
 def _only_sizes_differ(then: Block, otherwise: Block) -> bool:

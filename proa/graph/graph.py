@@ -95,9 +95,7 @@ class Graph:
         self._compiled: dict[Any, tuple[CompiledProgram, list[Any], list[Any], list[Aval]]] = {}
         self._fitted: dict[Any, Graph] = {}
         self._held_for: dict[Any, bool] = {}
-        # How often it ran operation by operation, what that loses and compiling costs, and whether that pays (see cold.py).
-        self.cold_runs, self.is_worth_compiling = 0, False
-        self.costs: tuple[float, float] | None = None
+        self.account: Any = None  # what running it operation by operation has cost (see cold.py)
         self._optimised: dict[int | None, Any] = {}  # None: the usual level
         self._lock = new_lock()
 
@@ -289,9 +287,22 @@ class Graph:
         """Runs this very Program as one executable, for inputs that fit."""
         compiled, scalars, replaced, avals = self.executable(tensors)
         held = [value if r is None else r for value, r in zip(self.held_values(), replaced, strict=True)]
-        results = compiled([*(t._data() for t in tensors), *held], self.fresh_scalars(scalars))
+        values = [*(t._data() for t in tensors), *held]
+        return self.results_of(compiled, values, self.fresh_scalars(scalars), tensors, avals)
+
+    def results_of(
+        self,
+        compiled: Any,
+        values: list[Any],
+        scalars: list[Any],
+        tensors: Sequence[Tensor],
+        avals: list[Aval] | None = None,
+    ) -> Any:
+        """What an executable of this very Program gives, in its structure; `avals`: what its results are, filled in once."""
+        results = compiled(values, scalars)
         if compiled.num_flags:
             self._verify(compiled, results[-1], tensors)
+        avals = [] if avals is None else avals
         if not avals:
             avals[:] = [aval_of(value) for value in results[: len(self.program.outputs)]]
         return self.deliver(list(map(wrap, results, avals)))  # the flags, if any, stand behind the results

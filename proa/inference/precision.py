@@ -77,6 +77,8 @@ def convert_to_mixed_precision(
         casts.append(Op("cast", [held], {"dtype": "float32"}, [wide]))
     model.block.ops[:0] = casts
     kind = "pdmodel" if os.fspath(mixed_model_file).endswith(".pdmodel") else "json"
+    for path in (mixed_model_file, mixed_params_file):
+        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
     # Both files are complete before the first one takes its name.
     with tempfile.TemporaryDirectory(dir=os.path.dirname(os.path.abspath(mixed_model_file))) as folder:
         write_model(model, os.path.join(folder, "mixed"), kind)

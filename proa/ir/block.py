@@ -46,6 +46,13 @@ def has_effect(call: Any) -> bool:
     return bool(attributes) and any(isinstance(given, Block) and given.has_effect for given in attributes)
 
 
+def acts(call: Any) -> bool:
+    """Whether running a call does something outside, such as printing: its operation says so, here or in a block."""
+    return call.operation.traits.effect or any(
+        any(map(acts, block.program.instructions)) for block in blocks_in(call.attributes)
+    )
+
+
 class Block(SizedByOthers):
     """A Program inside a Program. Hashed by identity: a block is captured once and belongs to one instruction."""
 

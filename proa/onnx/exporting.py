@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import value_error, warn
+from ..core.errors import naming, value_error, warn
 from ..core.tracebacks import boundary
 from ..core.waiting import waiting
 from ..eager.declare import public
@@ -119,7 +119,7 @@ def write_onnx(
     target = writable_target("onnx.export", path)
     folder = tempfile.mkdtemp(prefix=f".{os.path.basename(target)}.", dir=os.path.dirname(target))
     try:
-        with waiting("exporting to ONNX", "seconds; a minute for large models"):
+        with naming(target), waiting("exporting to ONNX", "seconds; a minute for large models"):
             proto = model_of(source, opset_version=opset_version)
             written, data = _write(proto, folder, os.path.basename(target), external_data)
             del proto.graph.initializer[:]  # they are in the file; what follows needs memory, too

@@ -17,6 +17,7 @@ from ..eager.modes import no_grad
 from ..eager.tensor import Tensor
 from ..graph.structure import flatten, rebuild
 from ..ir.padding import rules
+from ..ops.create.creation import assign
 
 
 class HostFunction:
@@ -25,9 +26,12 @@ class HostFunction:
     def __init__(self, function: Callable[..., Any], label: str) -> None:
         self.function = function
         self.label = label
+        self.gives_nothing = False  # it is called for what it does
 
     def __call__(self, shapes: Any, dtypes: Any, arrays: Any) -> tuple[np.ndarray, ...]:
         result = self.function(*[np.asarray(array) for array in arrays])
+        if self.gives_nothing:
+            result = np.False_
         results = list(result) if isinstance(result, (list, tuple)) else [] if result is None else [result]
         if len(results) != len(shapes):
             raise value_error(self.label, f"the function must give {len(shapes)} arrays", f"{len(results)}")
@@ -57,6 +61,7 @@ def _infer(_operation: Any, _kinds: Any, attributes: tuple[Any, ...], place: Any
     outputs="list",
     infer=_infer,
     name="py_func",
+    effect=True,
     padding=rules.refused("its Python function would see the surplus"),
 )
 def host_call(xp: Any, arrays: list[Any], function: HostFunction, shapes: Any, dtypes: Any) -> Any:
@@ -73,6 +78,10 @@ def call_host(function: HostFunction, tensors: list[Tensor], like: list[Tensor])
     """Records the call of a Python function whose results are as large as `like`."""
     shapes = tuple(tuple(t._aval.shape) for t in like)
     dtypes = tuple(t._aval.dtype.name for t in like)
+    if not like:  # an instruction gives something
+        function.gives_nothing = True
+        record(host_call.operation, tensors, (function, ((),), ("bool",)))
+        return []
     return list(record(host_call.operation, tensors, (function, shapes, dtypes)))
 
 
@@ -84,9 +93,9 @@ def _listed(where: str, what: str, given: Any) -> list[Tensor]:
 
 
 def py_func(
-    func: Callable[..., Any], x: Any, out: Tensor, backward_func: Any = None, skip_vars_in_backward_input: Any = None
+    func: Callable[..., Any], x: Any, out: Any, backward_func: Any = None, skip_vars_in_backward_input: Any = None
 ) -> Any:
-    """`func` applied to arrays while the program runs; `out` has the shapes and types of its results.
+    """`func` applied to arrays while the program runs; `out` has the shapes and types of its results, and becomes them.
 
     `backward_func` takes the inputs, the results and their gradients (without `skip_vars_in_backward_input`) and gives
     the inputs' gradients.
@@ -94,7 +103,7 @@ def py_func(
     Args:
         func: a function of arrays.
         x: its inputs.
-        out: variables like its results.
+        out: variables like its results; None: it is called for what it does.
         backward_func: a function of arrays, or None: there is no gradient.
         skip_vars_in_backward_input: variables that it does not take.
 
@@ -137,10 +146,8 @@ def py_func(
         made = HostLayer.apply(*inputs)
         results = list(made) if isinstance(made, tuple) else [made]
     for result, declared in zip(results, outs, strict=True):
-        if declared._name is not None:
-            result.name = declared._name
-            declared._name = None
-    return results[0] if isinstance(out, Tensor) else results
+        assign(result, declared)
+    return out
 
 
 def static_pylayer(

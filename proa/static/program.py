@@ -26,6 +26,7 @@ from ..graph.cold import run_as_it_pays
 from ..graph.graph import Graph, GraphInput
 from ..graph.pruning import pruned
 from ..graph.structure import Leaf
+from ..ir.block import acts
 from ..ir.recorder import LOCAL, recording_gradients
 from ..ir.sizes.dimensions import missing_symbols, size_sources, symbols_in
 from ..ir.sizes.known import mark_sizes, sizes_held
@@ -617,6 +618,8 @@ class Program:
         places = {~tensor._index: name for name, tensor in self.data.items()}
         first = [] if feeds is None else [~self.data[name]._index for name in feeds]
         shown, also = size_sources(whole), set[int]()
+        if feeds is None:  # what a run does outside it does whatever is fetched
+            also |= {number for i in whole.instructions if acts(i) for number in i.made}
         while True:
             program, scalars, chosen = pruned(whole, segment.scalars, numbers, first, also)
             held = [sizes_held(segment.inputs[k]) or () for k in chosen]

@@ -12,6 +12,7 @@ import sys
 
 import pytest
 
+import proa as paddle
 import proa_command as command
 from proa_command.completion import commands, script
 
@@ -145,3 +146,31 @@ def test_other_shells_can_read_their_scripts(tmp_path, shell, check):
     path = tmp_path / "completion"
     path.write_text(script(shell))
     subprocess.run([shell, check, str(path)], timeout=20, check=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["launch", "--nproc_per_node", "0", "x.py"], "--nproc_per_node must be a number of at least 1; received"),
+        (["inspect", "{}/missing"], "there is no '{}/missing'; check the path"),
+        (["train", "{}/missing.toml"], "there is no '{}/missing.toml'; check the path"),
+        (["train", "{}"], "the settings must be a .yaml, .toml or .json file"),
+        (["convert", "{}/small.onnx", "-o", "/proc/x.proa"], "'/proc/x.proa'"),
+        (["quantize", "{}/small", "{}/q", "--data", "{}/missing.npz"], "there is no '{}/missing.npz'; check the path"),
+        (["quantize", "{}/small", "{}/q", "--data", "{}/small.json"], "must be a file of NumPy's arrays, .npy or .npz"),
+        (["verify", "{}/small.onnx"], "turn it into one with proa convert"),
+        (["verify", "{}/missing.proa"], "there is no '{}/missing.proa'; check the path"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_one_line(words, expected, tmp_path, capsys):
+    layer = paddle.nn.Linear(2, 2)
+    spec = [paddle.static.InputSpec([None, 2], "float32", "x")]
+    paddle.jit.save(layer, str(tmp_path / "small"), input_spec=spec)
+    if "small.onnx" in " ".join(words):
+        paddle.onnx.export(layer, str(tmp_path / "small"), input_spec=spec)
+    before = sorted(os.listdir(tmp_path))
+    assert command.main([word.format(tmp_path) for word in words]) == 1
+    told = "".join(capsys.readouterr())
+    assert expected.format(tmp_path) in told
+    assert "traceback" not in told.lower()
+    assert {name for name in os.listdir(tmp_path) if "certificate" not in name} <= set(before)

@@ -34,7 +34,7 @@ def test_half_the_space_and_nearly_the_same_numbers(precision: inference.Precisi
 
 
 def test_what_is_listed_stays_as_it_is(tmp_path: Path) -> None:
-    prefix = converted(tmp_path, inference.PrecisionType.Half, black_list={"conv2d"})
+    prefix = converted(tmp_path / "new" / "folder", inference.PrecisionType.Half, black_list={"conv2d"})
     kinds = {name: array.dtype.name for name, array in read_model(prefix).parameters.items()}
     assert kinds["conv2d_0.w_0"] == "float32"
     assert kinds["linear_0.w_0"] == "float16"

@@ -214,10 +214,10 @@ def test_pictures_get_close_buckets() -> None:
 
 def test_heavy_steps_take_a_bucket_instead_of_running_cold(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is compiled at first sight is never run op by op because a bucket seems no quicker than that."""
-    from proa.ir.tiers import executables
+    from proa.ir.tiers import worth
 
     paddle.set_flags({"FLAGS_size_buckets": "auto"})
-    monkeypatch.setattr(executables, "_HEAVY", 1 << 8)
+    monkeypatch.setattr(worth, "_HEAVY", 1 << 8)
     monkeypatch.setattr(families, "_WORTH", 0.0)
     weight = paddle.to_tensor(W)
     before, cold = STATISTICS.compiles, STATISTICS.cold_runs

@@ -16,7 +16,7 @@ import pytest
 import proa as paddle
 from proa.ir import recorder, report
 from proa.ir.recorder import LOCAL
-from proa.ir.tiers import executables, kept
+from proa.ir.tiers import executables, kept, worth
 from proa.ir.transforms import donation
 
 
@@ -379,7 +379,7 @@ def test_what_cannot_be_compiled_runs_op_by_op(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_heavy_work_is_compiled_when_first_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executables, "_HEAVY", 3 * 700)
+    monkeypatch.setattr(worth, "_HEAVY", 3 * 700)
     for length, compiles in ((701, 1), (699, 0)):  # three operations make just more, and just less, than that
         x = paddle.ones([length])
         paddle.sum(x).item()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import pathlib
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -88,3 +92,72 @@ def test_an_error_in_values_names_the_line(compiled: list[Any]) -> None:
         executor.run(main, feed={"x": np.array([1, 5])}, fetch_list=[y])
     assert any("test_cold_runs.py" in note for note in raised.value.__notes__)
     assert compiled == []
+
+
+def test_sizes_that_keep_changing_share_a_program_once_that_pays(compiled: list[Any]) -> None:
+    from proa.ir.report import STATISTICS
+    from proa.ir.sizes.families import forget_families
+
+    forget_families()
+    main, startup = static.Program(), static.Program()
+    with static.program_guard(main, startup):
+        x = static.data("x", [None, 400])
+        total = static.create_global_var([400], 0.0, "float32", persistable=True)
+        y = x
+        for _ in range(12):
+            y = paddle.tanh(y) * 2
+        mean = y.mean(0)
+        paddle.assign(total + mean, total)
+    executor = static.Executor()
+    executor.run(startup)
+    expected_total = np.zeros(400)
+    before = STATISTICS.compiles
+    for number in range(60):
+        fed = np.random.default_rng(number).normal(size=(600 + 7 * number, 400)).astype("float32")
+        expected = fed.astype("float64")
+        for _ in range(12):
+            expected = np.tanh(expected) * 2
+        expected_total += expected.mean(0)
+        found, whole = executor.run(main, feed={"x": fed}, fetch_list=[mean, y])
+        np.testing.assert_allclose(found, expected.mean(0), atol=1e-4)
+        np.testing.assert_allclose(whole, expected, atol=1e-3)
+    np.testing.assert_allclose(static.global_scope().find_var(total.name).get_tensor(), expected_total, atol=1e-2)
+    assert compiled == []
+    assert 1 <= STATISTICS.compiles - before <= 3
+
+
+def test_what_the_cache_has_is_loaded_sooner(tmp_path: pathlib.Path) -> None:
+    def runs_until_compiled() -> int:
+        done = subprocess.run(
+            [sys.executable, "-c", _REPEATED], env=os.environ | {"PROA_CACHE_DIR": str(tmp_path)}, text=True,
+            capture_output=True, check=True,
+        )  # fmt: skip
+        return int(done.stdout)
+
+    first, second = runs_until_compiled(), runs_until_compiled()
+    assert 2 < second < 0.7 * first < 100
+
+
+_REPEATED = """
+import numpy as np
+import proa as paddle
+from proa import static
+from proa.graph import graph as graphs
+from proa.ir.xla import started_jax
+started_jax()
+made, original = [], graphs.CompiledProgram
+graphs.CompiledProgram = lambda *rest: made.append(rest[0]) or original(*rest)
+paddle.set_flags({"FLAGS_hot_threshold": 0})
+paddle.enable_static()
+main = static.Program()
+with static.program_guard(main, static.Program()):
+    x = static.data("x", [None, 400])
+    y = x
+    for _ in range(12):
+        y = paddle.tanh(y) * 2
+runs = 0
+while not made and runs < 200:
+    static.Executor().run(main, feed={"x": np.ones((500, 400), "float32") / 400}, fetch_list=[y])
+    runs += 1
+print(runs)
+"""

@@ -214,3 +214,36 @@ def test_nce_with_a_seed_draws_the_same_classes_at_each_run() -> None:
     assert not np.array_equal(losses(8)[0], first)
     first, second = losses(0)
     assert not np.array_equal(first, second)
+
+
+@pytest.mark.usefixtures("static")
+def test_py_func_writes_to_the_variables_it_is_given_or_gives_nothing() -> None:
+    seen: list[np.ndarray] = []
+
+    def build() -> Any:
+        x = static.data("x", [None, 2])
+        block = static.default_main_program().current_block()
+        first = block.create_var("first", [-1, 2], "float32")
+        both = [first, block.create_var("second", [-1, 2], "float32")]
+        assert static.py_func(lambda a: (a + 1, a * 2), x, both) is both
+        assert static.py_func(seen.append, first * 10, None) is None
+        return [both[0] + 1, both[1]]
+
+    array = np.array([[1, 2], [3, 4], [5, 6]], "float32")
+    np.testing.assert_array_equal(run(build, x=array), [array + 2, array * 2])
+    np.testing.assert_array_equal(seen, [(array + 1) * 10])
+
+
+@pytest.mark.usefixtures("static")
+@pytest.mark.parametrize("otherwise", [None, lambda: None])
+def test_what_a_run_prints_it_prints_whatever_is_fetched(capfd: pytest.CaptureFixture[str], otherwise: Any) -> None:
+    def build() -> Any:
+        x = static.data("x", [1])
+        static.Print(x * 3, message="outside")
+        assert nn.cond(x.sum() > 0, lambda: [static.Print(x, message="inside"), None][1], otherwise) is None
+        return x * 2
+
+    for value, inside in ((1.0, 1), (-1.0, 0)):
+        assert run(build, x=np.array([value], "float32"))[0].tolist() == [2 * value]
+        out = capfd.readouterr().out
+        assert (out.count("outside"), out.count("inside")) == (1, inside)

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from ...core.errors import naming
 from ...framework import safetensors
 
 VERSION = 2
@@ -38,7 +39,7 @@ def write_archive(path: str, documents: dict[str, Any], tensors: dict[str, dict[
     os.makedirs(folder, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix=os.path.basename(path) + ".", suffix=".part", dir=folder)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with naming(path), os.fdopen(handle, "wb") as file:
             _write(file, documents, tensors)
         mask = os.umask(0o022)
         os.umask(mask)

@@ -195,8 +195,7 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
             _note_run(segment.node, values)
         return
     report.count_cold(entry)
-    if entry.member:
-        entry.member.family.spent += entry.member.work
+    entry.note_cold_run()
     try:
         values = _run_tier0(segment, entry.program, segment.inputs, segment.scalars)
     except Problem as problem:

@@ -246,8 +246,11 @@ def _forget(family: Family) -> None:
         related.remove(family)
 
 
-def executable(member: Member, program: Program, inputs: list[Any], scalars: list[Any], pays: bool) -> Fitted | None:
-    """What runs a path in a bucket of its family: one that is there, or one that is made because that `pays` now."""
+def executable(
+    member: Member, program: Program, inputs: list[Any], scalars: list[Any], pays: bool, donates: bool = True
+) -> Fitted | None:
+    """What runs a path in a bucket of its family: one that is there, or one that is made because that `pays` now. `donates`:
+    whether it may write over inputs that nobody else refers to."""
     family = member.family
     fitted = member.fitted
     if fitted is not None and fitted.bucket.compiled is not None and not _wants_finer(family, member, fitted.bucket):
@@ -261,7 +264,9 @@ def executable(member: Member, program: Program, inputs: list[Any], scalars: lis
         elif bucket.compiled is not None and _wants_finer(family, member, bucket):
             bucket.wasted = 0.0
             bucket = _new_bucket(member, finer=True) or bucket
-        if bucket is None or (bucket.compiled is None and not _compile(member, bucket, program, inputs, scalars)):
+        if bucket is None or (
+            bucket.compiled is None and not _compile(member, bucket, program, inputs, scalars, donates)
+        ):
             return None
         member.fitted = Fitted(bucket, member.real, program)
         return _used(member, member.fitted)
@@ -317,13 +322,15 @@ def _bucket(member: Member, sizes: dict[Symbol, int]) -> Bucket | None:
     return bucket if member.gains_by(bucket) else None
 
 
-def _compile(member: Member, bucket: Bucket, program: Program, inputs: list[Any], scalars: list[Any]) -> bool:
+def _compile(
+    member: Member, bucket: Bucket, program: Program, inputs: list[Any], scalars: list[Any], donates: bool
+) -> bool:
     """Compiles a bucket; where that fails its family goes on without any."""
     family, real = member.family, member.real
     if cupy_tier.READING:
         cupy_tier.settle()  # what CuPy still reads would not be donated
     try:
-        written = bucket.make(real, inputs, scalars, donatable(inputs))
+        written = bucket.make(real, inputs, scalars, donatable(inputs) if donates else ())
         if len(flagged_instructions(written, False)) != len(flagged_instructions(program, False)):
             raise Refused("checks of the padded program are not those of the exact one")
     except Exception as error:

@@ -24,15 +24,15 @@ _FOLDER = "programs"
 _MOST = 20_000
 
 
-def is_stored(program: Program, place: Place) -> bool:
-    """Whether the cache should have the executable of this program."""
-    path = _path(program, place)
+def is_stored(program: Program, place: Place, form: str = "") -> bool:
+    """Whether the cache should have the executable of this program, in a form of it."""
+    path = _path(program, place, form)
     return path is not None and path.exists()
 
 
-def note_stored(program: Program, place: Place) -> None:
+def note_stored(program: Program, place: Place, form: str = "") -> None:
     """This program was compiled, and the cache has been given its executable."""
-    path = _path(program, place)
+    path = _path(program, place, form)
     if path is None:
         return
     with suppress(OSError):  # a folder that cannot be written is named by the executables' own cache
@@ -41,11 +41,11 @@ def note_stored(program: Program, place: Place) -> None:
             cache.write(path, b"")
 
 
-def _path(program: Program, place: Place) -> pathlib.Path | None:
+def _path(program: Program, place: Place, form: str) -> pathlib.Path | None:
     text = str(program)
     if " object at 0x" in text:
         return None  # an attribute that has no name from one process to the next
-    digest = hashlib.sha256(f"{_versions()}\n{place}\n{text}".encode()).hexdigest()
+    digest = hashlib.sha256(f"{_versions()}\n{place}\n{form}{text}".encode()).hexdigest()
     return cache_folder() / _FOLDER / digest[:40]
 
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from ...core.errors import value_error
+from ...core.errors import naming, value_error
 from ...core.generator import default_generator
 from ...core.waiting import waiting
 from ...distributed import init_parallel_env
@@ -87,7 +87,8 @@ def write_result(trainer: Trainer) -> None:
 def _write_model(model: Any, settings: Settings, target: Path) -> None:
     beside = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
-        save(model, beside / "new")
+        with naming(str(target)):
+            save(model, beside / "new")
         _write_tokenizer(Path(settings.tokenizer or settings.model), beside / "new")
         replace_folder(beside / "new", target)
     finally:

@@ -107,6 +107,11 @@ def read_parameters(path: str, names: Iterable[str], offsets: dict[str, int] | N
             if os.path.basename(name) != name or name in ("", ".", ".."):
                 raise ValueError(f"(read_model) {name!r} is not the name of a parameter's file")
             single = os.path.join(path, name)
+            if not os.path.isfile(single):
+                raise FileNotFoundError(
+                    f"(read_model) the parameter {name!r} has no file in the folder {path}; where one file holds all "
+                    "parameters, pass its path as params"
+                )
             with open(single, "rb") as file:
                 found[name] = read_tensor(file, os.path.getsize(single))
         return found

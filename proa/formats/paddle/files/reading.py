@@ -31,8 +31,14 @@ def find_files(program: str | os.PathLike[str], params: str | os.PathLike[str] |
                 program += ending
                 break
         else:
-            raise FileNotFoundError(f"(read_model) neither {program}.json nor {program}.pdmodel exists")
+            named = program.endswith(_PROGRAM_ENDINGS)
+            tried = f"there is no {program}" if named else f"neither {program}.json nor {program}.pdmodel exists"
+            raise FileNotFoundError(f"(read_model) {tried}; give the path that the model was saved to")
     if params is not None:
+        if not os.path.exists(params):
+            raise FileNotFoundError(
+                f"(read_model) there is no {params}, where the parameters of {program} are said to be"
+            )
         return program, str(os.fspath(params))
     if os.path.basename(program) == "__model__":
         folder = os.path.dirname(program) or "."

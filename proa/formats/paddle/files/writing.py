@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable
 from typing import BinaryIO
 
+from proa.core.errors import naming
 from proa.formats.paddle.files.params import write_parameters
 from proa.formats.paddle.files.pir_write import is_saved
 from proa.formats.paddle.model import Model
@@ -38,7 +39,7 @@ def _replace(path: str, write: Callable[[BinaryIO], object]) -> tuple[str, str]:
     folder, name = os.path.split(os.path.abspath(path))
     handle, temporary = tempfile.mkstemp(prefix=name + ".", suffix=".part", dir=folder)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with naming(path), os.fdopen(handle, "wb") as file:
             write(file)
         os.chmod(temporary, 0o666 & ~_umask())
     except BaseException:

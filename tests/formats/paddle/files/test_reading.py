@@ -183,6 +183,10 @@ def test_prefix_file_and_folder(tmp_path: pathlib.Path) -> None:
         read_model(tmp_path / "inference")
     with pytest.raises(FileNotFoundError, match=r"neither .*absent\.json nor .*absent\.pdmodel"):
         read_model(tmp_path / "absent")
+    with pytest.raises(FileNotFoundError, match=r"there is no .*absent\.json; give"):
+        read_model(tmp_path / "absent.json")
+    with pytest.raises(FileNotFoundError, match=r"there is no .*absent, where the parameters of .*inference\.json are"):
+        read_model(tmp_path / "inference", tmp_path / "absent")
     (tmp_path / "empty").mkdir()
     with pytest.raises(FileNotFoundError, match=r"has no inference\.json"):
         read_model(tmp_path / "empty")
