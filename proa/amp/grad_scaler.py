@@ -171,7 +171,7 @@ class AmpScaler:
 
     def _unscale(self, optimizer: Any) -> bool:
         """Divides the gradients; gives whether any has overflowed, which is the one value that is read."""
-        parameters = getattr(optimizer, "_parameter_list", None)
+        parameters = getattr(optimizer, "_members", None) or getattr(optimizer, "_parameter_list", None)
         if parameters is None:
             raise type_error("GradScaler", "an optimizer is needed", type(optimizer).__name__)
         by_place: dict[Any, list[Tensor]] = {}

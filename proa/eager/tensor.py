@@ -15,7 +15,7 @@ import numpy as np
 
 from ..core.aval import Aval, make_aval
 from ..core.dtype import DType, dtype_of, is_supported
-from ..core.errors import failed_type_check, type_error, value_error
+from ..core.errors import AxisOutOfRange, failed_type_check, message, type_error, value_error
 from ..core.place import CPU, Place, jax_device, jax_devices, parse_place, plain_place
 from ..core.printing import tensor_to_string
 from ..core.size import Size, TensorSize
@@ -204,6 +204,15 @@ class Tensor:
         """
         return True
 
+    def is_dist(self) -> bool:
+        """Whether the tensor lies on a mesh of devices (`paddle.distributed.shard_tensor`).
+
+        Examples:
+            >>> paddle.zeros([2]).is_dist()
+            False
+        """
+        return self._layout is not None
+
     def is_sparse(self) -> bool:
         """Whether only elements that are not zero are stored.
 
@@ -367,7 +376,8 @@ class Tensor:
             try:
                 return array.item(*args)
             except (IndexError, ValueError) as error:
-                raise type(error)(f"(item) {error}; received x: {self._aval}, position: {args}.") from None
+                kind = AxisOutOfRange if isinstance(error, IndexError) else ValueError  # Paddle: ValueError
+                raise kind(f"(item) {error}; received x: {self._aval}, position: {args}.") from None
         if array.size != 1:
             raise value_error("item", "only a tensor with one element has an item", f"x: {self._aval}")
         return array.item()
@@ -403,7 +413,7 @@ class Tensor:
 
     def __index__(self) -> int:
         if self._aval.dtype.kind not in "iub":
-            raise type_error("index", "only an integer tensor can be an index", f"x: {self._aval}")
+            raise failed_type_check("index", "only an integer tensor can be an index", f"x: {self._aval}")
         if (known := known_value(self)) is not None and known.size == 1:
             return int(known.item())  # a size, while the code is captured
         return int(self._scalar("index"))
@@ -421,6 +431,10 @@ class Tensor:
         return jax_value(self._data())
 
     def __dlpack__(self, **options: Any) -> Any:
+        if not self.stop_gradient:
+            raise BufferError(
+                message("__dlpack__", "gradients do not flow through DLPack", f"x: {self._aval}", "use detach()")
+            )
         # NumPy has no DLPack form for bfloat16 and float8; JAX has.
         return jax_value(self._data()).__dlpack__(**options)
 

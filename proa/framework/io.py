@@ -97,6 +97,8 @@ def _prepared(obj: Any, path: Any, protocol: Any, configs: dict[str, Any], copie
     if hasattr(obj, "state_dict") and hasattr(obj, "sublayers"):
         raise value_error("save", "a Layer itself cannot be saved", type(obj).__name__, "save its state_dict()")
     to_stream = hasattr(path, "write")
+    if not to_stream and not isinstance(path, (str, os.PathLike)):
+        raise type_error("save", "path must be the name of a file, or an open file", type(path).__name__)
     if binary:
         if not isinstance(obj, Tensor):
             raise NotImplementedError(

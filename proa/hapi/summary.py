@@ -13,6 +13,7 @@ from ..eager.annotations import DTypeLike
 from ..eager.modes import no_grad
 from ..eager.tensor import Tensor
 from ..nn import Layer, Sequential
+from ..nn.recurrent.stacks import RNNBase
 from ..ops.create.creation import full
 from .trial import keep_modes
 
@@ -148,7 +149,8 @@ def _watch(net: Layer, arguments: list[Any], keywords: dict[str, Any]) -> dict[s
     watched = [
         layer
         for layer in net.sublayers(include_self=True)
-        if not isinstance(layer, Sequential) and not (layer is net and any(True for _ in net.children()))
+        if not isinstance(layer, Sequential)
+        and not (layer is net and any(True for _ in net.children()) and not isinstance(layer, RNNBase))
     ]
     handles = [layer.register_forward_post_hook(note) for layer in watched]
     try:

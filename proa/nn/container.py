@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
-from ..core.errors import failed_type_check, index_error
+from ..core.errors import failed_type_check, message
 from ..eager.parameter import Parameter
 from .layer import Layer
+
+
+class BadPosition(IndexError, AssertionError):
+    """A position that a container does not have. Paddle asserts it where something is put in."""
 
 
 def _position(where: str, index: Any, length: int, extra: int = 0) -> int:
     """A non-negative position in a container, or IndexError."""
     number = int(index)
     if not -length <= number < length + extra:
-        raise index_error(where, f"index {number} is out of range", f"{length} entries", "use an index below that")
+        raise BadPosition(
+            message(where, f"index {number} is out of range", f"{length} entries", "use an index below that")
+        )
     return number + length if number < 0 else number
 
 
@@ -114,7 +120,7 @@ class Sequential(_Numbered):
         super().__init__()
         if len(layers) == 1 and isinstance(layers[0], Mapping):
             layers = tuple(layers[0].items())
-        elif len(layers) == 1 and isinstance(layers[0], list):
+        elif len(layers) == 1 and isinstance(layers[0], list) and not (layers[0] and isinstance(layers[0][0], str)):
             layers = tuple(layers[0])
         for number, entry in enumerate(layers):
             named = isinstance(entry, (tuple, list)) and len(entry) == 2
@@ -141,7 +147,7 @@ class Sequential(_Numbered):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return Sequential(*list(self._sub_layers.items())[index])
+            return Sequential(*list(self._sub_layers.values())[index])  # under new numbers, as in Paddle
         return self._sub_layers[self._name(index)]
 
     def __setitem__(self, index: Any, layer: Layer) -> None:
@@ -222,6 +228,12 @@ class LayerList(_Numbered):
         layer = self[key]
         del self[key]
         return layer
+
+    def __add__(self, other: Iterable[Layer]) -> LayerList:
+        return LayerList([*self, *other])
+
+    def __iadd__(self, other: Iterable[Layer]) -> Any:
+        return self.extend(other)
 
     def __contains__(self, layer: Any) -> bool:
         return any(own is layer for own in self._sub_layers.values())

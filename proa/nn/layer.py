@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 import numpy as np
 
 from ..core.dtype import get_default_dtype, name_of, to_numpy_dtype
-from ..core.errors import failed_type_check, type_error, value_error
+from ..core.errors import failed_type_check, type_error, value_error, warn
 from ..core.tracebacks import boundary, trim
 from ..eager.annotations import AttrLike, DeviceLike, DTypeLike, ShapeLike
 from ..eager.naming import unique_name
@@ -132,13 +132,26 @@ class Layer(Members, Conversion, StateDict, PaddleNames):
                 changed = hook(self, inputs)
                 if changed is not None:
                     inputs = changed if isinstance(changed, tuple) else (changed,)
-        outputs = self.forward(*inputs, **kwargs)
-        for hook, with_kwargs in list(self._forward_post_hooks.values()):
-            arguments = (self, inputs, kwargs, outputs) if with_kwargs else (self, inputs, outputs)
-            changed = hook(*arguments)
-            if changed is not None:
-                outputs = changed
+        outputs, after = None, list(self._forward_post_hooks.values())
+        try:
+            outputs = self.forward(*inputs, **kwargs)
+            while after:
+                hook, with_kwargs, _ = after.pop(0)
+                changed = hook(self, inputs, kwargs, outputs) if with_kwargs else hook(self, inputs, outputs)
+                if changed is not None:
+                    outputs = changed
+        except Exception:
+            for hook, with_kwargs, always in after:
+                if always:
+                    self._call_after_failure(hook, inputs, (kwargs, outputs) if with_kwargs else (outputs,))
+            raise
         return outputs
+
+    def _call_after_failure(self, hook: Callable[..., Any], inputs: tuple[Any, ...], rest: tuple[Any, ...]) -> None:
+        try:
+            hook(self, inputs, *rest)
+        except Exception as failure:
+            warn(f"({type(self).__name__}) a hook that is always called failed after the call had failed: {failure!r}")
 
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
@@ -178,7 +191,7 @@ class Layer(Members, Conversion, StateDict, PaddleNames):
             hook: `hook(layer, inputs, outputs)`; what it returns, unless None, takes the place of the outputs.
             prepend: calls it before the hooks that are there already.
             with_kwargs: calls `hook(layer, inputs, kwargs, outputs)` instead.
-            always_call: accepted for compatibility.
+            always_call: calls it after a call that failed as well, with what there is of outputs (None).
 
         Returns:
             A handle whose `remove()` takes the hook away.
@@ -191,7 +204,7 @@ class Layer(Members, Conversion, StateDict, PaddleNames):
             >>> shapes
             [paddle.Size([4, 3])]
         """
-        return HookRemoveHelper(self._forward_post_hooks, (hook, with_kwargs), prepend)
+        return HookRemoveHelper(self._forward_post_hooks, (hook, with_kwargs, always_call), prepend)
 
     register_forward_hook = register_forward_post_hook
 

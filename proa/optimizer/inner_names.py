@@ -31,8 +31,9 @@ class PaddleNames:
         _accumulator_names: tuple[str, ...]
         _grad_clip: Any
         _group_options: tuple[str, ...]
-        _param_groups: list[Any]
-        _parameter_list: list[Any]
+        _grouped: bool
+        _member_groups: list[Any]
+        _members: list[Any]
         _states: dict[int, Any]
         _weight_decay: Any
 
@@ -63,7 +64,7 @@ class PaddleNames:
         """The data type of the first parameter."""
         if "_dtype" in self.__dict__:
             return self.__dict__["_dtype"]
-        return dtype_of(self._parameter_list[0]._aval.dtype) if self._parameter_list else None
+        return dtype_of(self._members[0]._aval.dtype) if self._members else None
 
     @_dtype.setter
     def _dtype(self, value: Any) -> None:
@@ -77,11 +78,25 @@ class PaddleNames:
     @property
     def _default_dict(self) -> dict[str, Any]:
         """The settings that parameter groups may have of their own."""
-        return {name: getattr(self, f"_{name}", None) for name in self._group_options}
+        names = ("weight_decay", "grad_clip", *self._group_options)
+        return {name: getattr(self, f"_{name}", None) for name in names}
+
+    @property
+    def _param_groups(self) -> list[Any]:
+        """What it was given: the parameters, or the groups, each with all of its settings."""
+        if not self._grouped:
+            return self._members
+        defaults = self._default_dict
+        for group in self._member_groups:
+            for name, value in defaults.items():
+                group.setdefault(name, value)
+        return self._member_groups
+
+    _parameter_list = _param_groups
 
     @property
     def _params_name(self) -> set[str]:
-        return {parameter.name for parameter in self._parameter_list}
+        return {parameter.name for parameter in self._members}
 
     # ---- state ---------------------------------------------------------------------------------
 

@@ -140,7 +140,7 @@ class LBFGS(Optimizer):
             slope, length = _numbers((gradient * direction).sum(), direction.abs().max())
             if slope > -self.tolerance_change:
                 break
-            start = [alias(parameter) for parameter in self._parameter_list]
+            start = [alias(parameter) for parameter in self._members]
             used = 0
             if self.line_search_fn is not None:
                 origin = Point(0.0, loss, (gradient, largest), slope)
@@ -171,7 +171,7 @@ class LBFGS(Optimizer):
         if not isinstance(loss, Tensor):
             raise type_error("LBFGS", "the closure must give the loss as a Tensor", type(loss).__name__)
         parts = []
-        for parameter in self._parameter_list:
+        for parameter in self._members:
             grad = parameter.grad
             parts.append((zeros_of(parameter._aval) if grad is None else alias(grad)).reshape([-1]))
         return loss, concat(parts) if len(parts) > 1 else parts[0]
@@ -184,7 +184,7 @@ class LBFGS(Optimizer):
         return Point(step, value, (gradient, largest), slope)
 
     def _move(self, start: list[Tensor], direction: Tensor, step: float) -> None:
-        tensors, parameters = [direction, *start], self._parameter_list
+        tensors, parameters = [direction, *start], self._members
         record_update(moved_along.operation, [step], tensors, (len(start),), parameters)
 
     def minimize(

@@ -19,8 +19,8 @@ class Minimizing:
 
     _part_of = "Optimizer"
     _groups: dict[int, Group]
-    _param_groups: list[Group]
-    _parameter_list: list[Any]
+    _member_groups: list[Group]
+    _members: list[Any]
     _add_param_group: Callable[[dict[str, Any]], None]
     _step_group: Callable[[Group, list[Any], list[Tensor]], None]
     step: Callable[[], None]
@@ -87,7 +87,7 @@ class Minimizing:
         """
         program = LOCAL.segment.owner
         if program is not None:
-            wanted = parameters if parameters is not None else self._parameter_list or None
+            wanted = parameters if parameters is not None else self._members or None
             pairs = program.backward_of(loss, wanted, no_grad_set)
             new = [parameter for parameter, _ in pairs if id(parameter) not in self._groups]
             if new:
@@ -95,7 +95,7 @@ class Minimizing:
             return pairs
         return [
             (parameter, parameter.grad)
-            for parameter in self._parameter_list
+            for parameter in self._members
             if not parameter.stop_gradient and parameter.grad is not None
         ]
 
@@ -113,7 +113,7 @@ class Minimizing:
         """
         given = {id(parameter): grad for parameter, grad in params_grads}
         with recording_gradients(False):
-            for group in self._param_groups:
+            for group in self._member_groups:
                 active = [parameter for parameter in group.parameters if id(parameter) in given]
                 if active:
                     self._step_group(group, active, [given[id(parameter)] for parameter in active])
@@ -136,7 +136,7 @@ class Minimizing:
             >>> layer.bias.grad.tolist()
             [0.0]
         """
-        for parameter in self._parameter_list:
+        for parameter in self._members:
             if isinstance(parameter, Parameter):
                 if parameter._grad is not None or parameter._zeroed:
                     parameter._grad = None

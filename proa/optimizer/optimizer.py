@@ -112,10 +112,11 @@ class Optimizer(Minimizing, StateDict, FusedStorage, PaddleNames):
         self._name = name
         self._states: dict[int, ParameterState] = {}
         self._groups: dict[int, Group] = {}
-        self._param_groups: list[Group] = []
-        self._parameter_list: list[Any] = []
+        self._member_groups: list[Group] = []
+        self._members: list[Any] = []
         given = list(parameters)
-        if given and isinstance(given[0], dict):
+        self._grouped = bool(given) and isinstance(given[0], dict)
+        if self._grouped:
             for entry in given:
                 self._add_param_group(entry)
         else:
@@ -124,7 +125,7 @@ class Optimizer(Minimizing, StateDict, FusedStorage, PaddleNames):
         recorder.flush_current()
 
     def _add_param_group(self, entry: dict[str, Any]) -> None:
-        """Adds a group; its "learning_rate" multiplies the optimiser's."""
+        """Adds a group; its "learning_rate" becomes the factor of its parameters (`optimize_attr`)."""
         where = type(self).__name__
         options = dict(entry)
         members = options.pop("params", None)
@@ -138,17 +139,19 @@ class Optimizer(Minimizing, StateDict, FusedStorage, PaddleNames):
                 f"({where}) a parameter group has no option {unknown}, which have no effect; there are {sorted(allowed)}."
             )
         decay_setting(where, options.get("weight_decay"))
-        known = {id(parameter) for parameter in self._parameter_list}
+        known = {id(parameter) for parameter in self._members}
         for parameter in members:
             if not isinstance(parameter, Tensor):
                 raise type_error(where, "parameters must be a list of Tensors", type(parameter).__name__)
             if id(parameter) in known:
                 raise value_error(where, "a parameter is given twice", parameter.name)
             known.add(id(parameter))
+            if self._grouped and hasattr(parameter, "optimize_attr"):
+                parameter.optimize_attr["learning_rate"] = options.get("learning_rate", 1.0)
         group = Group(members, options)
         self._groups.update((id(parameter), group) for parameter in members)
-        self._param_groups.append(group)
-        self._parameter_list += members
+        self._member_groups.append(group)
+        self._members += members
 
     # ---- learning rate -------------------------------------------------------------------------
 
@@ -227,7 +230,7 @@ class Optimizer(Minimizing, StateDict, FusedStorage, PaddleNames):
 
     def _step(self) -> None:
         with recording_gradients(False):
-            for group in self._param_groups:
+            for group in self._member_groups:
                 active, grads = [], []
                 for parameter in group.parameters:
                     if not parameter.stop_gradient:
@@ -284,7 +287,6 @@ class Optimizer(Minimizing, StateDict, FusedStorage, PaddleNames):
                 parameter = active[position]
                 grads[position] = grads[position] + (parameter if kind == "l2" else sign(parameter)) * size
         rate = self.get_lr() if not LOCAL.segment.captures else LiveNumber(self.get_lr)
-        rate = rate * group.options.get("learning_rate", 1.0)
         for bucket in group.buckets:
             chosen = grads if len(grads) == len(bucket.members) else [grads[i] for i in bucket.positions]
             bucket.steps += 1
@@ -330,7 +332,7 @@ class Optimizer(Minimizing, StateDict, FusedStorage, PaddleNames):
         terms = ((position, self._gradient_term(parameter)) for position, parameter in enumerate(active))
         group.terms = {position: term for position, term in terms if term[1]}
         for watcher in UPDATE_WATCHERS:
-            watcher([tensor for each in self._param_groups for bucket in each.buckets for tensor in bucket.targets])
+            watcher([tensor for each in self._member_groups for bucket in each.buckets for tensor in bucket.targets])
 
     def _settle(self, group: Group) -> None:
         """Writes the number of steps that buckets count back to their parameters."""
@@ -341,7 +343,7 @@ class Optimizer(Minimizing, StateDict, FusedStorage, PaddleNames):
     def _factor(self, parameter: Any) -> float:
         """By how much the learning rate is multiplied for a parameter."""
         attribute = getattr(parameter, "optimize_attr", None)
-        return float(attribute["learning_rate"]) if attribute else 1.0
+        return float((attribute or self._group_of(parameter)).get("learning_rate", 1.0))
 
     def _decay(self, group: Group, parameter: Any) -> tuple[str, float]:
         """Kind and size of the weight decay; a regularizer of the parameter's own comes first."""

@@ -23,8 +23,8 @@ class StateDict:
     _part_of = "Optimizer"
     _accumulator_names: tuple[str, ...]
     _learning_rate: Any
-    _param_groups: list[Group]
-    _parameter_list: list[Any]
+    _member_groups: list[Group]
+    _members: list[Any]
     _states: dict[int, ParameterState]
     _settle: Callable[[Group], None]
     _state: Callable[[Any], ParameterState]
@@ -43,9 +43,9 @@ class StateDict:
         return [key for key in self.state_dict() if key not in ("LR_Scheduler", "master_weights")]
 
     def _settled_states(self) -> list[ParameterState]:
-        for group in self._param_groups:
+        for group in self._member_groups:
             self._settle(group)
-        found = [self._states.get(id(parameter)) for parameter in self._parameter_list]
+        found = [self._states.get(id(parameter)) for parameter in self._members]
         return [state for state in found if state is not None]
 
     def _scalar_state(self, state: ParameterState) -> dict[str, Any]:
@@ -110,14 +110,14 @@ class StateDict:
             if key not in ("LR_Scheduler", "master_weights")
         }
         masters = state_dict.get("master_weights", {})
-        for group in self._param_groups:
+        for group in self._member_groups:
             self._settle(group)
             group.active, group.buckets = [], []
         if not values:
             return
-        left_out = [p.name for p in self._parameter_list if not self._load_state(p, values, masters)]
-        missing = [p.name for p in self._parameter_list if p.name in left_out and not p.stop_gradient]
-        if len(left_out) == len(self._parameter_list):
+        left_out = [p.name for p in self._members if not self._load_state(p, values, masters)]
+        missing = [p.name for p in self._members if p.name in left_out and not p.stop_gradient]
+        if len(left_out) == len(self._members):
             raise value_error(
                 "set_state_dict",
                 "no state in the dictionary belongs to a parameter of this optimiser",

@@ -17,6 +17,7 @@ from proa.vision import datasets as pictures
 from proa.vision import transforms
 
 X = paddle.ones([1, 32])
+LEAF = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
 ASSERTED: dict[str, Callable[[], Any]] = {
     "n_fft": lambda: signal.stft(X, 64, center=False),
     "no n_fft": lambda: signal.stft(X, 0),
@@ -78,6 +79,11 @@ ASSERTED: dict[str, Callable[[], Any]] = {
     "tensordot": lambda: paddle.tensordot(X, X, -1),
     "moveaxis": lambda: paddle.moveaxis(X, [0, 1], [0]),
     "multigammaln": lambda: paddle.multigammaln(X, 0),
+    "backward, shape": lambda: LEAF.backward(paddle.ones([3])),
+    "backward, type": lambda: LEAF.backward("a"),  # type: ignore[arg-type]
+    "set_state_dict, type": lambda: nn.Linear(1, 1).set_state_dict({"weight": paddle.ones([1, 1], dtype="float64")}),
+    "ReduceOnPlateau.step": lambda: paddle.optimizer.lr.ReduceOnPlateau(0.1).step(X),
+    "index": lambda: range(3)[X],  # type: ignore[call-overload]
 }
 
 
@@ -243,3 +249,70 @@ def test_accuracy_in_a_program_of_any_batch() -> None:
             assert found == expected
     finally:
         paddle.disable_static()
+
+
+def test_an_element_behind_the_end() -> None:
+    for position in ((7,), (0, 5)):
+        for kind in (ValueError, IndexError):
+            with pytest.raises(kind, match="out of bounds"):
+                paddle.ones([2, 3]).item(*position)
+
+
+def test_what_wants_a_gradient_is_not_given_away() -> None:
+    with pytest.raises(BufferError, match="detach"):
+        np.from_dlpack(LEAF)
+    assert np.from_dlpack(LEAF.detach()).tolist() == [1.0, 2.0]
+
+
+def test_a_path_that_is_none() -> None:
+    for kind in (TypeError, ValueError):
+        with pytest.raises(kind, match="the name of a file"):
+            paddle.save(X, 3)  # type: ignore[arg-type]
+
+
+def test_sequences_of_layers() -> None:
+    named = nn.Sequential(("a", nn.ReLU()), ("b", nn.Tanh()), ("c", nn.GELU()))
+    assert list(named[1:]._sub_layers) == ["0", "1"]
+    assert list(nn.Sequential(["a", nn.ReLU()])._sub_layers) == ["a"]  # one pair
+    layers = nn.LayerList([nn.ReLU()])
+    assert repr(layers + nn.LayerList([nn.Tanh()])) == repr(nn.LayerList([nn.ReLU(), nn.Tanh()]))
+    same = layers
+    layers += [nn.Tanh()]
+    assert layers is same
+    assert len(same) == 2
+    for kind in (AssertionError, IndexError):
+        with pytest.raises(kind):
+            layers.insert(9, nn.ReLU())
+
+
+def test_hooks_that_are_always_called() -> None:
+    layer, seen = nn.Linear(2, 2), []
+    layer.register_forward_post_hook(lambda layer, inputs, outputs: seen.append("skipped"))
+    layer.register_forward_post_hook(lambda layer, inputs, outputs: seen.append(outputs), always_call=True)
+    layer.register_forward_post_hook(
+        lambda layer, inputs, kwargs, outputs: seen.append((inputs, kwargs)), with_kwargs=True, always_call=True
+    )
+    with pytest.raises(TypeError):
+        layer("text")
+    assert seen == [None, (("text",), {})]
+    layer.register_forward_post_hook(lambda layer, inputs, outputs: 1 / 0, always_call=True, prepend=True)
+    seen.clear()
+    with pytest.raises(ZeroDivisionError):
+        layer(paddle.ones([1, 2]))
+    assert len(seen) == 2
+    assert seen[0].shape == [1, 2]  # what there is of outputs
+    layer.register_forward_post_hook(lambda layer, inputs, outputs: 1 / 0, always_call=True)
+    with pytest.raises(TypeError), pytest.warns(UserWarning, match="ZeroDivisionError"):
+        layer("text")
+
+
+def test_buffers_that_are_not_saved_belong_to_the_state_of_programs() -> None:
+    layer = nn.Sequential(nn.Linear(1, 1))
+    layer[0].register_buffer("scratch", paddle.zeros([1]), persistable=False)
+    assert list(layer.state_dict()) == ["0.weight", "0.bias"]
+    assert list(layer.to_static_state_dict()) == ["0.weight", "0.bias", "0.scratch"]
+
+
+def test_a_summary_of_a_recurrent_layer_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert paddle.summary(nn.LSTM(2, 3), (1, 4, 2)) == {"total_params": 84, "trainable_params": 84}
+    assert "[[1, 4, 2]]      [[1, 4, 3], [[1, 1, 3], [1, 1, 3]]]       84" in capsys.readouterr().out

@@ -266,10 +266,34 @@ def test_the_update_is_one_instruction():
 
 def test_parameter_groups_are_dictionaries():
     first, second = paddle.nn.Linear(2, 2), paddle.nn.Linear(2, 2)
-    optimizer = paddle.optimizer.AdamW(
-        0.1, parameters=[{"params": first.parameters(), "weight_decay": 0.5}, {"params": second.parameters()}]
-    )
+    given = [{"params": first.parameters(), "learning_rate": 0.5}, {"params": second.parameters(), "beta1": 0.5}]
+    optimizer = paddle.optimizer.AdamW(0.1, parameters=given)
     groups = optimizer._param_groups
-    assert all(isinstance(group, dict) for group in groups)
-    assert groups[0]["weight_decay"] == 0.5
-    assert [parameter for group in groups for parameter in group["params"]] == optimizer._parameter_list
+    assert optimizer._parameter_list is groups
+    assert all(type(group) is type(groups[0]) and isinstance(group, dict) for group in groups)
+    assert [parameter for group in groups for parameter in group["params"]] == first.parameters() + second.parameters()
+    shared = {"weight_decay": 0.01, "grad_clip": None, "beta2": 0.999, "epsilon": 1e-8, "lazy_mode": False}
+    assert groups[0] == {"params": first.parameters(), "learning_rate": 0.5, "beta1": 0.9, **shared}
+    assert groups[1] == {"params": second.parameters(), "beta1": 0.5, **shared}
+    # The factor of a group is that of its parameters, as in Paddle: what they had of their own is lost.
+    assert [each.optimize_attr["learning_rate"] for each in (first.weight, second.weight)] == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.0])
+def test_the_rate_of_a_group_is_applied_once(factor: float):
+    layer = paddle.nn.Linear(2, 2, weight_attr=paddle.ParamAttr(learning_rate=0.1))
+    plain = paddle.ones([2])
+    plain.stop_gradient = False
+    optimizer = paddle.optimizer.SGD(1.0, parameters=[{"params": [layer.weight, plain], "learning_rate": factor}])
+    before = layer.weight.numpy()
+    (layer.weight.sum() + plain.sum()).backward()
+    optimizer.step()
+    np.testing.assert_allclose(layer.weight.numpy(), before - factor, rtol=1e-6)
+    np.testing.assert_allclose(plain.numpy(), 1 - factor, rtol=1e-6)
+
+
+def test_without_groups_the_parameters_are_the_groups():
+    layer = paddle.nn.Linear(2, 2)
+    optimizer = paddle.optimizer.SGD(0.1, parameters=layer.parameters())
+    assert optimizer._param_groups is optimizer._parameter_list
+    assert all(map(lambda one, other: one is other, optimizer._param_groups, layer.parameters()))

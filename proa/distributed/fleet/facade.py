@@ -476,7 +476,7 @@ class Fleet:
             return self._servers.distributed_optimizer(optimizer, strategy)  # whose steps happen there
         if strategy is not None:
             self._user_defined_strategy = strategy
-        if self._hcg is None or divides_data_only(self._hcg, optimizer._parameter_list):
+        if self._hcg is None or divides_data_only(self._hcg, optimizer._members):
             return optimizer
         return HybridParallelOptimizer(optimizer, self._hcg, self._user_defined_strategy)
 

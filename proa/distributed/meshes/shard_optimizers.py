@@ -147,7 +147,7 @@ class ShardOptimizer:
         self._shard_fn = shard_fn
         self.gradient_accumulation_steps = gradient_accumulation_steps
         if isinstance(shard_fn, _ShardingStage):
-            for parameter in optimizer._parameter_list:
+            for parameter in optimizer._members:
                 shard_fn.prepare(parameter)
         if shard_fn is not None:
             optimizer.lay_out_states(shard_fn)

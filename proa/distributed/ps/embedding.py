@@ -110,7 +110,7 @@ class ServerOptimizer:
     def __init__(self, optimizer: Any) -> None:
         self._inner = optimizer
         self._session = current_session()
-        self._parameters = [p for p in optimizer._parameter_list if not p.stop_gradient]
+        self._parameters = [p for p in optimizer._members if not p.stop_gradient]
         self._dense = DenseParameters(self._session, self._parameters, optimizer)
         self._set(self._dense.start([parameter.numpy() for parameter in self._parameters]))
 

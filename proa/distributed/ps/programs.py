@@ -73,7 +73,7 @@ class TableProgram(Companion):
     def minimize(self, optimizer: Any, loss: Tensor, parameters: Any, no_grad_set: Any) -> list[tuple[Any, Tensor]]:
         """Adds the gradients of the loss, which every run will send; gives those of the parameters."""
         rule_of(optimizer)  # that the servers do not know it is told now
-        wanted = parameters or optimizer._parameter_list or self._program.all_parameters()
+        wanted = parameters or optimizer._members or self._program.all_parameters()
         rows = [lookup.rows for lookup in self._lookups if lookup.creates]
         pairs = self._program.backward_of(loss, [*rows, *wanted], no_grad_set)
         by_rows = {id(lookup.rows): lookup for lookup in self._lookups}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
-from ...core.errors import failed_type_check, runtime_error, type_error, value_error
+from ...core.errors import failed_check, failed_type_check, runtime_error, type_error, value_error
 from ...core.locks import new_lock
 from ...core.symbols import same_sizes
 from ...ir.observing import RUNTIME
@@ -224,9 +224,9 @@ def _root(tensor: Tensor, grad: Tensor | None, name: str) -> tuple[Any, Tensor]:
     if grad is None:
         grad = NEEDED.ones_of_aval(tensor._aval)
     elif not isinstance(grad, Tensor):
-        raise type_error(name, "the gradient of a result must be a Tensor or None", type(grad).__name__)
+        raise failed_type_check(name, "the gradient of a result must be a Tensor or None", type(grad).__name__)
     elif grad._aval.shape != tensor._aval.shape:
-        raise value_error(name, "the gradient of a result must have its shape", f"{grad._aval} for {tensor._aval}")
+        raise failed_check(name, "the gradient of a result must have its shape", f"{grad._aval} for {tensor._aval}")
     elif grad._aval is not tensor._aval:
         grad = fit(grad, tensor._aval)
     return edge_of(tensor), grad

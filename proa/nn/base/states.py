@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.errors import type_error, warn
+from ...core.errors import failed_type_check, warn
 from ...eager.tensor import Tensor, alias, tensor_from_data
 from ...eager.views import replace_value
 from .registry import HookRemoveHelper, Hooks, Registry
@@ -60,25 +60,54 @@ class StateDict:
             >>> list(model.state_dict())
             ['0.weight', '0.bias', '1.weight', '1.bias', '1._mean', '1._variance']
         """
+        return self._collect_state(destination, include_sublayers, structured_name_prefix, use_hook, whole=False)
+
+    def to_static_state_dict(
+        self,
+        destination: dict[str, Tensor] | None = None,
+        include_sublayers: bool = True,
+        structured_name_prefix: str = "",
+        use_hook: bool = True,
+        keep_vars: bool = True,
+    ) -> dict[str, Tensor]:
+        """Parameters and all buffers by their dotted names, those that `state_dict()` leaves out, too.
+
+        Args:
+            destination: a dictionary to put them in; a new one if left out.
+            include_sublayers: False gives this layer's own only.
+            structured_name_prefix: what all names begin with.
+            use_hook: runs the hooks of `register_state_dict_hook`.
+            keep_vars: accepted for compatibility.
+
+        Examples:
+            >>> layer = paddle.nn.Linear(2, 3)
+            >>> layer.register_buffer("scratch", paddle.zeros([1]), persistable=False)
+            >>> list(layer.state_dict()), list(layer.to_static_state_dict())
+            (['weight', 'bias'], ['weight', 'bias', 'scratch'])
+        """
+        return self._collect_state(destination, include_sublayers, structured_name_prefix, use_hook, whole=True)
+
+    def _collect_state(
+        self, destination: dict[str, Tensor] | None, include_sublayers: bool, prefix: str, use_hook: bool, whole: bool
+    ) -> dict[str, Tensor]:
         found: dict[str, Tensor] = OrderedDict() if destination is None else destination
         for name, parameter in self._parameters.items():
             if parameter is not None:
-                found[structured_name_prefix + name] = parameter
+                found[prefix + name] = parameter
         for name, buffer in self._buffers.items():
-            if buffer is not None and name not in self._non_persistable_buffer_names_set:
-                found[structured_name_prefix + name] = buffer
+            if buffer is not None and (whole or name not in self._non_persistable_buffer_names_set):
+                found[prefix + name] = buffer
         if include_sublayers:
             for name, layer in self._sub_layers.items():
                 if layer is not None:
-                    layer.state_dict(found, True, f"{structured_name_prefix}{name}.", use_hook, keep_vars)
+                    collect = layer.to_static_state_dict if whole else layer.state_dict
+                    collect(found, True, f"{prefix}{name}.", use_hook)
         if use_hook:
             for hook in list(self._state_dict_hooks.values()):
                 changed = hook(found)
                 if changed is not None:
                     found = changed
         return found
-
-    to_static_state_dict = state_dict
 
     def register_state_dict_hook(self, hook: Callable[..., Any]) -> HookRemoveHelper:
         """Has a function called with each new `state_dict`; what it returns, unless None, takes the dictionary's place.
@@ -184,7 +213,7 @@ def _source(tensor: Tensor, value: Any) -> Tensor:
     """A tensor or array of a parameter's shape as what the parameter can take over."""
     source = alias(value) if isinstance(value, Tensor) else tensor_from_data(value)
     if source._aval.dtype != tensor._aval.dtype:
-        raise type_error(
+        raise failed_type_check(
             "set_state_dict",
             f"{tensor.name} has another data type in the state dictionary",
             f"{source._aval} for {tensor._aval}",

@@ -17,7 +17,7 @@ class MaskedOptimizer:
 
     def _keep(self) -> None:
         with recording_gradients(False):
-            for parameter in self._optimizer._parameter_list:
+            for parameter in self._optimizer._members:
                 mask = self._masks.get(parameter.name)
                 if mask is not None:
                     parameter.set_value(parameter.detach() * mask)

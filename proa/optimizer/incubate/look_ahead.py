@@ -75,7 +75,7 @@ class LookAhead(Optimizer):
             raise value_error("LookAhead", "alpha must be from 0 to 1", f"alpha: {alpha}")
         if isinstance(k, bool) or not isinstance(k, int) or k <= 0:
             raise value_error("LookAhead", "k must be a positive int", f"k: {k}")
-        super().__init__(float(alpha), inner_optimizer._parameter_list, None, None, name)
+        super().__init__(float(alpha), inner_optimizer._members, None, None, name)
         self.inner_optimizer, self.alpha, self.k = inner_optimizer, float(alpha), k
         self._steps = 0
 
@@ -135,7 +135,7 @@ class LookAhead(Optimizer):
         self.inner_optimizer.step()
         self._steps += 1
         with recording_gradients(False):
-            fast = [parameter for parameter in self._parameter_list if not parameter.stop_gradient]
+            fast = [parameter for parameter in self._members if not parameter.stop_gradient]
             if self._steps == 1:
                 for parameter in fast:
                     slow = self._state(parameter).accumulators["slow"]

@@ -96,7 +96,7 @@ class ModelAverage(Optimizer):
         self._num_accumulates = self._old_num_accumulates = self._num_updates = 0
 
     def _averaged(self) -> list[Any]:
-        return [p for p in self._parameter_list if not p.stop_gradient and getattr(p, "do_model_average", True)]
+        return [p for p in self._members if not p.stop_gradient and getattr(p, "do_model_average", True)]
 
     def step(self) -> None:
         """Adds the parameters as they are now.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import type_error, value_error
+from ...core.errors import failed_check, type_error
 from ...eager.annotations import Number
 from ...eager.tensor import Tensor
 from .base import LRScheduler, need
@@ -121,7 +121,7 @@ def _single(metrics: Any) -> float:
     if isinstance(metrics, (Tensor, np.ndarray)):
         values = np.asarray(metrics.numpy() if isinstance(metrics, Tensor) else metrics).ravel()
         if values.size != 1:
-            raise value_error(where, "metrics must hold one number", f"{values.size}", "take the mean first")
+            raise failed_check(where, "metrics must hold one number", f"{values.size}", "take the mean first")
         return float(values[0])
     if isinstance(metrics, (int, float, np.number)):
         return float(metrics)

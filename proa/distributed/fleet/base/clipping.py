@@ -76,7 +76,7 @@ class Clips:
 
     def __init__(self, optimizer: Any, over_processes: Callable[[ClipGradByGlobalNorm], ClipOverProcesses]) -> None:
         self._clips = []
-        for group in optimizer._param_groups:
+        for group in optimizer._member_groups:
             clip = group.get("grad_clip", optimizer._grad_clip)
             self._clips.append((group, over_processes(clip) if type(clip) is ClipGradByGlobalNorm else clip))
             group["grad_clip"] = None

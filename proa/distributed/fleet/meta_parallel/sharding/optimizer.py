@@ -42,7 +42,7 @@ class GroupShardedOptimizer:
         self._inner_opt, self._group, self._dp_group = optimizer, group, dp_group
         self._keeps_gradients, self._parts = keeps_gradients, list(parts)
         divided = {id(parameter) for parameter in parts}
-        self.shares = Shares([each for each in optimizer._parameter_list if id(each) not in divided], group)
+        self.shares = Shares([each for each in optimizer._members if id(each) not in divided], group)
         self._clips = Clips(optimizer, lambda clip: GroupClip(clip, group))
 
     @boundary
