@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 
 import pytest
 
-from proa.distributed.transport import store
+from proa.distributed.transport import exchange, store
 
 from .support.processes import run_processes
 
@@ -35,6 +37,31 @@ def test_data_is_divided_and_gradients_are_averaged() -> None:
     arguments = ["-m", "tests.distributed.workers.data_parallel_worker", ",".join(names)]
     for output in run_processes(2, arguments, PROA_NUM_THREADS="1"):
         assert [line for line in output.splitlines() if line.endswith(" done")] == [f"{name} done" for name in names]
+
+
+def test_groups_that_connect_at_once_keep_the_output(capfd: pytest.CaptureFixture[str]) -> None:
+    """Gloo's greetings are taken out of what else is written meanwhile; the first to connect may be the first to be done."""
+    both, first_is_done = threading.Barrier(2), threading.Event()
+
+    def first() -> None:
+        with exchange._GREETINGS:
+            both.wait(10)
+            os.write(1, b"loss [Gloo] Rank 0 is connected to 1 peer ranks.\n0.5\n")
+        first_is_done.set()
+
+    def second() -> None:
+        with exchange._GREETINGS:
+            both.wait(10)
+            assert first_is_done.wait(10)
+            os.write(1, b"[Gloo] Rank 1 is connected to 1 peer ranks.\nmeanwhile\n")
+
+    threads = [threading.Thread(target=call) for call in (first, second)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    os.write(1, b"afterwards\n")
+    assert capfd.readouterr().out == "loss 0.5\nmeanwhile\nafterwards\n"
 
 
 def test_who_is_missing_is_named() -> None:

@@ -16,10 +16,11 @@ import atexit
 import contextlib
 import os
 import queue
+import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -162,7 +163,7 @@ class Line:
             )  # fmt: skip
         shape = (local.shape[0] * len(self.ranks), *local.shape[1:])
         whole = jax.make_array_from_single_device_arrays(shape, self._sharding, [local])
-        with contextlib.nullcontext() if self._is_connected else _without_greeting():
+        with contextlib.nullcontext() if self._is_connected else _GREETINGS:
             result = program(whole).addressable_shards[0].data.block_until_ready()
         self._is_connected = True
         return result
@@ -189,25 +190,38 @@ class Line:
         return array if device.platform == "cpu" else started_jax().device_put(array, device)
 
 
-@contextlib.contextmanager
-def _without_greeting() -> Iterator[None]:
-    """Gloo greets on the standard output when it connects, where a program's results may be: its lines are taken out."""
-    if not hasattr(os, "memfd_create"):
-        yield
-        return
-    sys.stdout.flush()
-    outside, held = os.dup(1), os.memfd_create("output")
-    os.dup2(held, 1)
-    try:
-        yield
-    finally:
-        os.dup2(outside, 1)
-        os.close(outside)
-        with open(held, "rb") as file:
-            file.seek(0)
-            for line in file:
-                if not line.startswith(b"[Gloo]"):
-                    os.write(1, line)
+class _Greetings:
+    """Gloo greets on the standard output when it connects, where a program's results may be: its lines are taken out.
+
+    Several threads may connect at once, and none can wait for another, which may wait for another process: the first one turns
+    the output away, the last one turns it back.
+    """
+
+    def __init__(self) -> None:
+        self._lock = new_lock()
+        self._count = self._outside = self._held = 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._count:
+                sys.stdout.flush()
+                self._outside, self._held = os.dup(1), os.memfd_create("output")
+                os.dup2(self._held, 1)
+            self._count += 1
+
+    def __exit__(self, *_: Any) -> None:
+        with self._lock:
+            self._count -= 1
+            if self._count:
+                return
+            os.dup2(self._outside, 1)
+            os.close(self._outside)
+            with open(self._held, "rb") as file:
+                file.seek(0)
+                os.write(1, re.sub(rb"\[Gloo\] [^\n]*\n", b"", file.read()))
+
+
+_GREETINGS: Any = _Greetings() if hasattr(os, "memfd_create") else contextlib.nullcontext()
 
 
 _LINES: dict[tuple[int, ...], Line] = {}
