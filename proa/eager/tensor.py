@@ -204,15 +204,6 @@ class Tensor:
         """
         return True
 
-    def is_dist(self) -> bool:
-        """Whether the tensor lies on a mesh of devices (`paddle.distributed.shard_tensor`).
-
-        Examples:
-            >>> paddle.zeros([2]).is_dist()
-            False
-        """
-        return self._layout is not None
-
     def is_sparse(self) -> bool:
         """Whether only elements that are not zero are stored.
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -316,3 +318,21 @@ def test_buffers_that_are_not_saved_belong_to_the_state_of_programs() -> None:
 def test_a_summary_of_a_recurrent_layer_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert paddle.summary(nn.LSTM(2, 3), (1, 4, 2)) == {"total_params": 84, "trainable_params": 84}
     assert "[[1, 4, 2]]      [[1, 4, 3], [[1, 1, 3], [1, 1, 3]]]       84" in capsys.readouterr().out
+
+
+def test_whether_a_tensor_lies_on_a_mesh_is_known_before_meshes_are() -> None:
+    code = """
+import sys, proa as paddle
+t = paddle.ones([2])
+assert "proa.distributed.meshes.dtensor" not in sys.modules and t.is_dist() is False
+mesh = paddle.distributed.ProcessMesh([0], dim_names=["x"])
+assert t.is_dist() is False
+assert paddle.distributed.shard_tensor(t, mesh, [paddle.distributed.Replicate()]).is_dist() is True
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_diag_embed_under_its_former_name() -> None:
+    given = np.arange(6, dtype="float32").reshape(2, 3)
+    ours = paddle.nn.functional.diag_embed(paddle.to_tensor(given), 1)
+    np.testing.assert_array_equal(ours.numpy(), np.stack([np.diag(row, 1) for row in given]))

@@ -297,7 +297,7 @@ def _num_shard(self: Tensor) -> int | None:
     )
 
 
-attach(__name__, is_dist=_is_dist, _unsafe_local_value=_local_value)
+attach(__name__, _unsafe_local_value=_local_value)
 # Of a tensor on one device these say that there is nothing to say; a program that never imports this module is spared it.
 attach(
     __name__,
@@ -305,6 +305,7 @@ attach(
     process_mesh=property(_process_mesh),
     placements=property(_placements),
     num_shard=property(_num_shard),
+    is_dist=_is_dist,
 )
 attach(
     __name__,

@@ -321,7 +321,18 @@ attach(__name__, type=property(_type))
 
 # ---- the place in a cluster: of a tensor that is whole, nothing ----------------------------------
 
-attach(__name__, placements=None, process_mesh=None, num_shard=None)
+
+def _is_dist(self: Tensor) -> bool:
+    """Whether the tensor lies on a mesh of devices, which none does before `paddle.distributed` is imported.
+
+    Examples:
+        >>> paddle.zeros([2]).is_dist()
+        False
+    """
+    return False
+
+
+attach(__name__, placements=None, process_mesh=None, num_shard=None, is_dist=_is_dist)
 
 # ---- made by a class -----------------------------------------------------------------------------
 
