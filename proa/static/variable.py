@@ -97,7 +97,7 @@ def data(name: str, shape: SizesLike, dtype: DTypeLike | None = None, lod_level:
         name: what `feed` calls it.
         shape: its sizes.
         dtype: its data type; None: the default one.
-        lod_level: taken; it changes nothing.
+        lod_level: 1: rows of sequences of different lengths, which a dataset feeds one behind another; 0: a plain array.
 
     Raises:
         RuntimeError: outside of static mode.

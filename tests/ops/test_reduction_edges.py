@@ -256,6 +256,13 @@ def test_nan_counts_as_largest() -> None:
     t = paddle.to_tensor(x)
     assert on_both_tiers(lambda: paddle.topk(t, 3)[1]).tolist() == [7, 50, 0]
     assert on_both_tiers(lambda: paddle.topk(t, 2, largest=False)[1]).tolist() == [0, 1]
+    zeros = paddle.to_tensor([0.0, -0.0, -1.0, 0.0, -0.0, 0.0])
+    for largest, expected in ((True, [0, 1, 3, 4]), (False, [2, 0, 1, 3])):
+        for kind in ("float32", "bfloat16", "float16"):
+            found = on_both_tiers(
+                lambda kind=kind, largest=largest: paddle.topk(zeros.astype(kind), 4, largest=largest)[1]
+            )
+            assert found.tolist() == expected
     assert paddle.argmax(t).item() == 7
     assert paddle.argsort(t)[-1].item() == 50
     assert math.isnan(paddle.median(t).item())

@@ -414,8 +414,9 @@ def _top_along_xla(xp: Any, x: Any, axis: int, k: int, largest: bool) -> tuple[A
     if largest:
         from jax import lax
 
-        # `top_k` takes the first of equal elements and NaN before all others, like the sort above.
-        order = xp.moveaxis(lax.top_k(xp.moveaxis(x, axis, -1), k)[1], -1, axis)
+        # `top_k` takes the first of equal elements and NaN before all others, like the sort above; but 0.0 before -0.0.
+        keys = xp.where(x == 0, xp.zeros((), x.dtype), x) if x.dtype.kind not in "biu" else x
+        order = xp.moveaxis(lax.top_k(xp.moveaxis(keys, axis, -1), k)[1], -1, axis)
     else:
         order = xp.take(_stable_order(xp, x, axis, False), xp.arange(k), axis)
     return xp.take_along_axis(x, order, axis), order.astype(INT64)
