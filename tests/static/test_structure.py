@@ -66,6 +66,7 @@ def test_blocks_operators_and_variables() -> None:
     assert block.ops[0].all_attrs()["stride"] == (1, 1)
     assert {p.name for p in main.all_parameters()} >= {"conv2d_0.w_0", "fc_0.w_0", "batch_norm_0.w_1"}
     assert "logits" in {tensor.name for tensor in main.list_vars()}
+    assert isinstance(main.list_vars(), list)  # a list in Paddle, whose length programs ask for
     with pytest.raises(ValueError, match="'nothing'"):
         block.var("nothing")
     paddle.disable_static()
