@@ -263,6 +263,9 @@ def test_an_element_behind_the_end() -> None:
 def test_what_wants_a_gradient_is_not_given_away() -> None:
     with pytest.raises(BufferError, match="detach"):
         np.from_dlpack(LEAF)
+    with pytest.raises(BufferError, match="detach"):
+        paddle.from_dlpack(LEAF)
+    assert paddle.from_dlpack(paddle.to_dlpack(LEAF)).tolist() == [1.0, 2.0]
     assert np.from_dlpack(LEAF.detach()).tolist() == [1.0, 2.0]
 
 
