@@ -279,7 +279,7 @@ class Program:
                     seen.add(id(tensor))
                     yield tensor
 
-    def list_vars(self) -> Iterator[Tensor]:
+    def list_vars(self) -> list[Tensor]:
         """Every variable, oldest first.
 
         Examples:
@@ -290,7 +290,7 @@ class Program:
             >>> [variable.name for variable in main.list_vars()]
             ['x']
         """
-        return self.variables()
+        return list(self.variables())
 
     def find(self, name: str) -> Tensor | None:
         """The newest variable of this name.

@@ -28,11 +28,13 @@ if TYPE_CHECKING:
 
 
 class _VariableType(type(Tensor)):
-    """Makes `isinstance(x, Variable)` say whether x is a tensor of a program, without a value."""
+    """Makes `isinstance(x, Variable)` say whether x is a tensor: while programs are built, one without a value."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         if not isinstance(instance, Tensor):
             return False
+        if not LOCAL.segment.captures:
+            return True  # as in Paddle: code for both modes asks for the one name
         segment = instance._segment
         return instance._value is None and segment is not None and segment.captures
 

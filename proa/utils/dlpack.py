@@ -72,6 +72,8 @@ def from_dlpack(dlpack: Any, *, device: DeviceLike | None = None, copy: bool | N
         if (tensor := given()) is not None:
             _array(source, None)  # a capsule can be taken once
             dlpack = tensor
+    if isinstance(source, Tensor) and not source.stop_gradient:
+        source.__dlpack__()  # refuses: gradients do not flow this way
     if isinstance(dlpack, Tensor):
         made = dlpack.detach() if not copy else wrap(_copied(dlpack._data()))
         return made if device is None else made._to_place(parse_place(device))

@@ -263,6 +263,9 @@ def test_an_element_behind_the_end() -> None:
 def test_what_wants_a_gradient_is_not_given_away() -> None:
     with pytest.raises(BufferError, match="detach"):
         np.from_dlpack(LEAF)
+    with pytest.raises(BufferError, match="detach"):
+        paddle.from_dlpack(LEAF)
+    assert paddle.from_dlpack(paddle.to_dlpack(LEAF)).tolist() == [1.0, 2.0]
     assert np.from_dlpack(LEAF.detach()).tolist() == [1.0, 2.0]
 
 
@@ -336,3 +339,22 @@ def test_diag_embed_under_its_former_name() -> None:
     given = np.arange(6, dtype="float32").reshape(2, 3)
     ours = paddle.nn.functional.diag_embed(paddle.to_tensor(given), 1)
     np.testing.assert_array_equal(ours.numpy(), np.stack([np.diag(row, 1) for row in given]))
+
+
+def test_inner_tables_of_a_layer() -> None:
+    layer = nn.Sequential(nn.Linear(1, 1))
+    layer[0].register_buffer("kept", paddle.zeros([1]))
+    layer[0].register_buffer("scratch", paddle.zeros([1]), persistable=False)
+    layer.register_state_dict_hook(lambda state: {})
+    found = layer._obtain_parameters_buffers()
+    assert list(found) == ["0.weight", "0.bias", "0.kept"]
+    assert found["0.weight"] is layer[0].weight
+    assert list(layer[0]._obtain_parameters_buffers({"there": 1}, structured_name_prefix="p.")) == [
+        "there", "p.weight", "p.bias", "p.kept",
+    ]  # fmt: skip
+    parameters = layer[0]._parameters
+    parameters.move_to_end("weight")
+    assert list(parameters) == ["bias", "weight"]
+    parameters.move_to_end("weight", last=False)
+    assert [name for name, _ in layer[0].named_parameters()] == ["weight", "bias"]
+    assert layer[0].weight is parameters["weight"]

@@ -221,3 +221,25 @@ def test_detections_that_overlap_are_suppressed_as_paddle_does() -> None:
     assert index.numpy().reshape(-1).tolist() == [1, 13, 5, 8, 14, 19, 22, 23, 32, 35]
     nothing, index, counts = paddle._C_ops.multiclass_nms3(*given, None, 3.0, -1, -1, 0.6, False, 0.9, -1)
     assert (nothing.shape, index.shape, counts.numpy().tolist()) == ([0, 6], [0, 1], [0, 0])
+
+
+def test_functions_translated_where_they_can_be(capsys: pytest.CaptureFixture[str]) -> None:
+    from proa.jit.sot import psdb, symbolic_translate  # type: ignore[import-not-found]
+
+    seen = []
+
+    @psdb.check_no_fallback
+    def doubled(x: paddle.Tensor) -> paddle.Tensor:
+        seen.append(psdb.in_sot())
+        psdb.assert_true(x.shape[0] == 2)
+        psdb.breakgraph()
+        psdb.fallback(recursive=True)
+        return x * 2 if x.sum() > 0 else x * 3
+
+    translated = symbolic_translate(doubled, build_strategy=None)
+    assert translated(paddle.to_tensor([1.0, 2.0])).tolist() == [2.0, 4.0]
+    assert translated(paddle.to_tensor([-1.0, -2.0])).tolist() == [-3.0, -6.0]
+    assert seen[0] is True
+    assert psdb.in_sot() is False
+    psdb.print("text", 1)
+    assert capsys.readouterr().out == "[Dygraph] text 1\n"

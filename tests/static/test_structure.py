@@ -19,6 +19,8 @@ from proa.ir.verify import InvalidProgram, problems_of, verify
 static = paddle.static
 F = paddle.nn.functional
 
+EAGER = paddle.ones([1])
+
 
 def _program() -> Any:
     paddle.enable_static()
@@ -66,12 +68,16 @@ def test_blocks_operators_and_variables() -> None:
     assert block.ops[0].all_attrs()["stride"] == (1, 1)
     assert {p.name for p in main.all_parameters()} >= {"conv2d_0.w_0", "fc_0.w_0", "batch_norm_0.w_1"}
     assert "logits" in {tensor.name for tensor in main.list_vars()}
+    assert isinstance(main.list_vars(), list)  # a list in Paddle, whose length programs ask for
     with pytest.raises(ValueError, match="'nothing'"):
         block.var("nothing")
     paddle.disable_static()
     assert isinstance(paddle.ones([1]).block, type(block))  # that of the default program, as in Paddle
     assert not hasattr(paddle.ones([1]), "op")
-    assert not isinstance(paddle.ones([1]), static.Variable)
+    assert isinstance(paddle.ones([1]), static.Variable)  # the name for tensors in either mode
+    assert not isinstance(np.ones([1]), static.Variable)
+    paddle.enable_static()
+    assert not isinstance(EAGER, static.Variable)
 
 
 def test_programs_and_their_clones_obey_the_rules() -> None:

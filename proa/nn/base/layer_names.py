@@ -58,12 +58,17 @@ class PaddleNames:
         """The tensor elsewhere or in another type."""
         return tensor.to(device, dtype)
 
-    def _obtain_parameters_buffers(self) -> list[Any]:
-        """All parameters and buffers."""
-        return [*self.parameters(), *self.buffers()]
+    def _obtain_parameters_buffers(
+        self, destination: Any = None, include_sublayers: bool = True, structured_name_prefix: str = ""
+    ) -> dict[str, Any]:
+        """What `state_dict()` gives, whatever hooks there are."""
+        return self._collect_state(destination, include_sublayers, structured_name_prefix, use_hook=False, whole=False)
 
     if TYPE_CHECKING:
 
+        def _collect_state(
+            self, destination: Any, include_sublayers: bool, prefix: str, use_hook: bool, whole: bool
+        ) -> dict[str, Any]: ...
         def buffers(self) -> list[Any]: ...
         def parameters(self) -> list[Any]: ...
         def state_dict(self) -> dict[str, Any]: ...

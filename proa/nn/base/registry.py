@@ -50,6 +50,13 @@ class Registry(dict[str, Any]):
             self[name] = default
         return self[name]
 
+    def move_to_end(self, name: str, last: bool = True) -> None:
+        """As in an OrderedDict: an entry becomes the last, or the first."""
+        entries = [entry for entry in self.items() if entry[0] != name]
+        entries.insert(len(entries) if last else 0, (name, self[name]))
+        super().clear()
+        super().update(entries)
+
     def clear(self) -> None:
         for name in list(self):
             del self[name]
