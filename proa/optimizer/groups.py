@@ -71,7 +71,7 @@ class Bucket:
 class Group(dict[str, Any]):
     """A parameter group: parameters with options of their own.
 
-    It is the dictionary itself that programs find in `optimizer._member_groups`, with the parameters under "params".
+    It is the dictionary itself that programs find in `optimizer._param_groups`, with the parameters under "params".
     """
 
     __slots__ = ("active", "buckets", "factors", "parameters", "terms")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +35,7 @@ class PaddleNames:
         _member_groups: list[Any]
         _members: list[Any]
         _states: dict[int, Any]
+        _take: Callable[[list[Any]], None]
         _weight_decay: Any
 
         def _settled_states(self) -> list[Any]: ...
@@ -91,6 +92,10 @@ class PaddleNames:
             for name, value in defaults.items():
                 group.setdefault(name, value)
         return self._member_groups
+
+    @_param_groups.setter
+    def _param_groups(self, given: Any) -> None:
+        self._take(list(given or ()))  # libraries that divide models say so which parameters are theirs
 
     _parameter_list = _param_groups
 

@@ -111,18 +111,18 @@ class Optimizer(Minimizing, StateDict, FusedStorage, PaddleNames):
         self._grad_clip = grad_clip
         self._name = name
         self._states: dict[int, ParameterState] = {}
+        self._take(list(parameters))
+        # How parameters are first filled comes once: it is no part of the steps, which come again and again.
+        recorder.flush_current()
+
+    def _take(self, given: list[Any]) -> None:
+        """The parameters, or groups of them, that it is to change from now on; what it knows of them already stays."""
         self._groups: dict[int, Group] = {}
         self._member_groups: list[Group] = []
         self._members: list[Any] = []
-        given = list(parameters)
         self._grouped = bool(given) and isinstance(given[0], dict)
-        if self._grouped:
-            for entry in given:
-                self._add_param_group(entry)
-        else:
-            self._add_param_group({"params": given})
-        # How parameters are first filled comes once: it is no part of the steps, which come again and again.
-        recorder.flush_current()
+        for entry in given if self._grouped else [{"params": given}]:
+            self._add_param_group(entry)
 
     def _add_param_group(self, entry: dict[str, Any]) -> None:
         """Adds a group; its "learning_rate" becomes the factor of its parameters (`optimize_attr`)."""

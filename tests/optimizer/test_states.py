@@ -297,3 +297,20 @@ def test_without_groups_the_parameters_are_the_groups():
     optimizer = paddle.optimizer.SGD(0.1, parameters=layer.parameters())
     assert optimizer._param_groups is optimizer._parameter_list
     assert all(map(lambda one, other: one is other, optimizer._param_groups, layer.parameters()))
+
+
+def test_an_optimiser_can_be_given_other_parameters():
+    """As libraries that divide models among processes do: each process keeps its own share."""
+    first, second = paddle.nn.Linear(2, 2), paddle.nn.Linear(2, 2)
+    optimizer = paddle.optimizer.Adam(0.1, parameters=first.parameters() + second.parameters())
+    optimizer._parameter_list = second.parameters()
+    optimizer._param_groups = optimizer._parameter_list
+    before = first.weight.numpy(), second.weight.numpy()
+    (first(paddle.ones([1, 2])) + second(paddle.ones([1, 2]))).sum().backward()
+    optimizer.step()
+    np.testing.assert_array_equal(first.weight.numpy(), before[0])
+    np.testing.assert_allclose(second.weight.numpy(), before[1] - 0.1, rtol=1e-5)
+    optimizer._param_groups = [{"params": first.parameters(), "learning_rate": 0.0}]
+    optimizer.step()
+    np.testing.assert_array_equal(first.weight.numpy(), before[0])
+    assert [list(each["params"]) for each in optimizer._parameter_list] == [first.parameters()]

@@ -191,10 +191,10 @@ class Line:
 
 
 class _Greetings:
-    """Gloo greets on the standard output when it connects, where a program's results may be: its lines are taken out.
+    """Gloo greets on the standard output when it connects, where a program's results may be: that is taken out.
 
-    Several threads may connect at once, and none can wait for another, which may wait for another process: the first one turns
-    the output away, the last one turns it back.
+    Several threads may connect at once, and none can wait for another, which may wait for another process: the first one
+    turns the output away, the last one turns it back.
     """
 
     def __init__(self) -> None:
