@@ -10,6 +10,9 @@ import numpy as np
 from ..core.dtype import BOOL, COMPLEX64, COMPLEX128, FLOAT64, INT64, default_float, is_supported, to_numpy_dtype
 from ..core.errors import IntegerTooLarge, type_error, value_error
 
+_LARGE = 1 << 14  # bytes from which on it matters where an array begins
+_LINE = 64  # XLA reads arrays where they lie if they begin at a multiple of this, and copies others at each run
+
 
 def host_array(data: Any, dtype: Any = None, own: bool = True) -> Any:
     """A NumPy array of its own (or a JAX array, as it is) for `data`; ValueError for ragged lists.
@@ -21,7 +24,7 @@ def host_array(data: Any, dtype: Any = None, own: bool = True) -> Any:
     if array_class is not None and isinstance(data, array_class):
         return data if wanted is None or wanted == data.dtype else data.astype(wanted)
     if isinstance(data, (np.ndarray, np.generic)):
-        array = (np.array if own else np.asarray)(data, dtype=wanted, order="C")
+        array = _own_array(data, wanted) if own else np.asarray(data, dtype=wanted, order="C")
     else:
         array = _from_python(data)
         if wanted is None:
@@ -36,6 +39,19 @@ def host_array(data: Any, dtype: Any = None, own: bool = True) -> Any:
             type(data).__name__,
             "give numbers, nested lists of numbers, or arrays",
         )
+    return array
+
+
+def _own_array(data: Any, wanted: Any) -> np.ndarray:
+    """A copy, in the order of the axes."""
+    dtype = data.dtype if wanted is None else wanted
+    size = data.size * dtype.itemsize
+    if size < _LARGE or dtype.hasobject or dtype.itemsize == 0:
+        return np.array(data, dtype=wanted, order="C")
+    room = np.empty(size + _LINE, np.uint8)
+    first = -room.ctypes.data % _LINE
+    array = room[first : first + size].view(dtype).reshape(data.shape)
+    np.copyto(array, data, casting="unsafe")
     return array
 
 

@@ -197,7 +197,8 @@ class OptimisedGraph(Graph):
     def held_values(self) -> list[Any]:
         if self._held is not None:
             return self._held
-        held = [on_device(tensor) for tensor in self.captured[: self._num_given]]
+        least = _LARGE if self.release is None else 0  # what stays the same is moved once
+        held = [on_device(tensor, least) for tensor in self.captured[: self._num_given]]
         if self.preparation is not None:
             held += self.preparation.values()
         if self.release is not None:
@@ -218,10 +219,10 @@ def _moved(value: np.ndarray, place: Any) -> Any:
     return value if forking.State.lost else started_jax().device_put(value, jax_device(place))
 
 
-def on_device(tensor: Tensor) -> Any:
-    """A tensor's value; a large NumPy array becomes a buffer of the device, for this run and all others."""
+def on_device(tensor: Tensor, least: int = _LARGE) -> Any:
+    """A tensor's value; a NumPy array of `least` bytes becomes a buffer of the device, for this run and all others."""
     value = tensor._data()
-    if value.__class__ is np.ndarray and value.nbytes >= _LARGE:
+    if value.__class__ is np.ndarray and value.nbytes >= least:
         moved = _moved(value, tensor._aval.place)
         with STATE:
             if tensor._value is value:

@@ -194,3 +194,20 @@ def test_data_while_another_thread_imports_jax(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "jax", types.ModuleType("jax"))  # as it is in the middle of that
     assert paddle.to_tensor([1.5, 2.0]).tolist() == [1.5, 2.0]
     assert paddle.to_tensor(np.arange(3)).tolist() == [0, 1, 2]
+
+
+def test_copies_of_large_arrays_lie_where_xla_reads_them() -> None:
+    """XLA copies arrays that begin elsewhere once more, at each run."""
+    base = np.arange(20001, dtype=np.float32)
+    for data, dtype in (
+        (base[1:], None),
+        (base[1:].reshape(100, 200).T, None),
+        (base[1:], "float64"),
+        (base[1:] > 7, None),
+    ):
+        made = paddle.to_tensor(data, dtype)
+        found = made._data()
+        assert found.ctypes.data % 64 == 0
+        assert found.flags.c_contiguous
+        assert not np.may_share_memory(found, data)
+        np.testing.assert_array_equal(made.numpy(), data)

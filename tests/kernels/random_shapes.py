@@ -187,6 +187,7 @@ KINDS: dict[str, Callable[[np.random.Generator], Any]] = {
     "embedding": attentions.random_rows,
     "fused product": fused_cases.linear_case,
     "fused convolution": fused_cases.conv_case,
+    "squeeze and excite": fused_cases.squeeze_case,
     **bfloat_cases.CASES,
     **block_cases.CASES,
     **quantised_cases.CASES,

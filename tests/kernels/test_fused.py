@@ -173,3 +173,51 @@ def test_weights_of_other_types_are_refused() -> None:
     for wrong in (paddle.ones([2, 6], "float64"), paddle.ones([2, 8])):
         with pytest.raises(ValueError, match="the operands do not fit each other"):
             fused.fused_linear(wrong, panels, columns=48)
+
+
+@pytest.mark.parametrize("low", [False, True])
+@pytest.mark.parametrize("rounded", [False, True])
+@pytest.mark.parametrize(
+    ("shape", "hidden"),
+    [((2, 20, 5, 7), 6), ((1, 16, 1, 1), 34), ((1, 480, 14, 14), 120), ((3, 36, 90), 8), ((1, 24, 70, 70), 40)],
+)
+def test_squeeze_and_excite(shape: tuple[int, ...], hidden: int, low: bool, rounded: bool) -> None:
+    generator = np.random.default_rng(hidden)
+    channels = shape[1]
+    x = r.draw(generator, *shape) + 0.5
+    weights = [r.draw(generator, hidden, channels) / np.sqrt(channels), r.draw(generator, channels, hidden) / hidden]
+    biases = [r.draw(generator, hidden), r.draw(generator, channels) if not low else None]
+    endings = [("relu", 0.0, 0.0), ("clip", -0.25, 0.75) if low else ("sigmoid", 0.0, 0.0)]
+    packed = [
+        fused.packed_filters.operation.kernel(np, w[:, :, None, None].astype(np.float32), 1, low) for w in weights
+    ]
+    given = x.astype(BFLOAT16) if rounded else x
+    arrays: list[Any] = [given, *packed, *biases]
+    attributes = (hidden, *endings, low != rounded, rounded)
+    kernel = fused.squeeze_excite.operation.kernels["cpu"]
+    assert r.calls_native(kernel, arrays, attributes)
+    wide = given.astype(np.float64)
+    gate = wide.reshape(*shape[:2], -1).mean(2)
+    for weight, bias, ending in zip(weights, biases, endings, strict=True):
+        used = _numbers(gate.astype(np.float32), True) if low else gate
+        gate = used @ _numbers(weight.astype(np.float32), low).T + (0 if bias is None else bias)
+        gate = _activated(gate, *ending)
+    expected = wide * gate.reshape(*shape[:2], *[1] * (len(shape) - 2))
+    expected = wide + expected if low != rounded else expected
+    for found in (
+        r.jitted(kernel, arrays, attributes)[0],
+        fused.squeeze_excite.operation.kernel(np, *arrays, *attributes),
+    ):
+        assert found.dtype == (BFLOAT16 if rounded else FLOAT32)
+        # A mean in another order may be rounded to the next bfloat16, at each of the two products.
+        tolerance = 2**-7 if low else 2**-8 if rounded else 1e-5
+        np.testing.assert_allclose(found.astype(np.float64), expected, rtol=tolerance, atol=tolerance)
+
+
+def test_what_a_squeeze_does_not_fit_is_refused() -> None:
+    first, second = (fused.packed_filters(paddle.ones(shape)) for shape in ([4, 6, 1, 1], [6, 4, 1, 1]))
+    x = paddle.ones([1, 6, 2, 2])
+    assert fused.squeeze_excite(x, first, second, hidden=4).numpy().max() == 24.0
+    for wrong in ((x, first, second, 5), (x, second, first, 4), (paddle.ones([1, 6]), first, second, 4)):
+        with pytest.raises(ValueError, match="the operands do not fit each other"):
+            fused.squeeze_excite(*wrong[:3], hidden=wrong[3])

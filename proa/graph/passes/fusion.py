@@ -47,8 +47,6 @@ def fused_layers(draft: Draft) -> int:
         if suits:
             _fuse(draft, node, fixed)
             changes += 1
-    if _low(draft):
-        _round_between(draft)
     return changes
 
 
@@ -179,14 +177,24 @@ def activation_of(node: Node) -> tuple[str, float, float] | None:
     return None
 
 
-def _round_between(draft: Draft) -> None:
+# Operations whose result may be bfloat16: the place of the attribute that says so.
+_ROUNDED = {"fused_conv": 8, "squeeze_excite": 4}
+
+
+@register_pass(level=2, order=FINAL + 3, native=True)  # behind all that makes such operations
+def rounded_images(draft: Draft) -> int:
     """What only convolutions read is kept as bfloat16: half the memory to write and to read."""
-    for node in [one for one in draft.nodes if one.name == "fused_conv"]:
+    if draft.place is not CPU or not _low(draft):
+        return 0
+    changes = 0
+    for node in [one for one in draft.nodes if one.name in _ROUNDED]:
         users = node.output.users
         if users and not draft.is_output(node.output) and all(_reads_rounded(user, node.output) for user in users):
-            made = draft.add(node, "fused_conv", node.operands, (*node.attributes[:8], True))
+            made = draft.add(node, node.name, node.operands, (*node.attributes[: _ROUNDED[node.name]], True))
             draft.exchange(node.output, made.output)
             draft.remove([node])
+            changes += 1
+    return changes
 
 
 def _reads_rounded(user: Node, value: Value) -> bool:
@@ -259,4 +267,4 @@ def _conv(
     return made.output
 
 
-__all__ = ["fused_layers"]
+__all__ = ["fused_layers", "only_user", "rounded_images"]

@@ -32,7 +32,18 @@ MEMORY = "memory"  # what keeps memory from run to run
 _HANDLER = re.compile(r"\nXLA_FFI_DEFINE_HANDLER_SYMBOL\(\s*(\w+)")
 _INCLUDE = re.compile(r'\n#include "(\w+\.h)"')
 # Compiled behind the others: who waits for them in the meantime mostly trains something.
-_SELDOM = ("blocks", "depthwise", "depthwise_fused", "fused", "ggml", "grids", "pages", "quantised", "recurrence")
+_SELDOM = (
+    "blocks",
+    "depthwise",
+    "depthwise_fused",
+    "fused",
+    "ggml",
+    "grids",
+    "pages",
+    "quantised",
+    "recurrence",
+    "squeeze",
+)
 ROOM = 32 << 20  # bytes on the disk for compiling all of them
 _UNUSED = 60 * 24 * 3600.0  # seconds without use after which a library is removed
 

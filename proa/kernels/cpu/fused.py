@@ -1,5 +1,5 @@
 """Products and convolutions with packed weights and everything behind them, by native code: the kernels of
-`fused_linear` and `fused_conv` for the op table's CPU backend.
+`fused_linear`, `fused_conv` and `squeeze_excite` for the op table's CPU backend.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ ACTIVATIONS = ("", "relu", "clip", "hardswish", "silu", "sigmoid", "gelu", "gelu
 COLUMNS = 48  # of a packed panel of a product
 PANEL = 32  # filters of one of a convolution
 DEPTHWISE = "FusedDepthwise"
+SQUEEZE = "SqueezeExcite"
 
 
 def is_available() -> bool:
@@ -116,6 +117,41 @@ def native_fused_conv(fallback: Callable[..., Any]) -> Callable[..., Any]:
             symbol, library.Image(library.shaped((x.shape[0], shape[0], *size), BFLOAT16 if rounded else FLOAT32)),
             library.Image(x), filters, *more,
             window=numbers_of_window, has_after=after is not None, **_ending(bias, residual, activation, low, high),
+        )  # fmt: skip
+
+    return kernel
+
+
+def native_squeeze_excite(fallback: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel of `squeeze_excite`: any axes of space, channels in the second."""
+
+    def kernel(
+        xp: Any,
+        x: Any,
+        first: Any,
+        second: Any,
+        first_bias: Any,
+        second_bias: Any,
+        hidden: int,
+        first_ending: tuple[str, float, float],
+        second_ending: tuple[str, float, float],
+        adds: bool = False,
+        rounded: bool = False,
+    ) -> Any:
+        fits = x.size > 0 and x.ndim > 2 and _may_be_rounded(x) and _suits(SQUEEZE, first_bias, first, second_bias)
+        if not fits or not _suits(SQUEEZE, None, second):
+            return fallback(
+                xp, x, first, second, first_bias, second_bias, hidden, first_ending, second_ending, adds, rounded
+            )
+        attributes: dict[str, Any] = {}
+        for which, (activation, low, high) in (("first", first_ending), ("second", second_ending)):
+            attributes[f"{which}_activation"] = np.int64(ACTIVATIONS.index(activation))
+            attributes |= {f"{which}_low": np.float32(low), f"{which}_high": np.float32(high)}
+        return library.call(
+            SQUEEZE, library.Image(library.shaped(x.shape, BFLOAT16 if rounded else FLOAT32)), library.Image(x),
+            first, second, *(bias for bias in (first_bias, second_bias) if bias is not None),
+            has_first_bias=first_bias is not None, has_second_bias=second_bias is not None,
+            adds=adds, hidden=np.int64(hidden), **attributes,
         )  # fmt: skip
 
     return kernel

@@ -45,7 +45,7 @@ no_counterpart(
 no_counterpart(
     "its weights are packed for this machine's kernels; a graph is exported before they are",
     "fused_conv", "fused_linear", "packed_bytes", "packed_filters", "packed_panels", "quantised_conv",
-    "quantised_linear",
+    "quantised_linear", "squeeze_excite",
 )  # fmt: skip
 no_counterpart(
     "ONNX has no sampler for this distribution, and none can be made of a fixed number of draws",

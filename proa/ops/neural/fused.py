@@ -19,7 +19,15 @@ from ...core.dtype import BFLOAT16, FLOAT32
 from ...eager.declare import op
 from ...ir.operation import find_operation
 from ...ir.padding import rules
-from ...kernels.cpu.fused import COLUMNS, PANEL, is_depthwise, native_fused_conv, native_fused_linear, out_size
+from ...kernels.cpu.fused import (
+    COLUMNS,
+    PANEL,
+    is_depthwise,
+    native_fused_conv,
+    native_fused_linear,
+    native_squeeze_excite,
+    out_size,
+)
 from .windowed.convolution_kernels import conv
 from .windowed.windows import Pairs, Sizes
 
@@ -240,5 +248,78 @@ def _plain_conv(
     return result.astype(BFLOAT16) if rounded else result
 
 
+Ending = tuple[str, float, float]  # an activation, and the bounds of one that has such
+
+
+def _infer_squeeze(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
+    x, first, second, first_bias, second_bias = operands
+    hidden, rounded = attributes[0], attributes[4]
+    fits = x.ndim > 2
+    for weight, bias, outputs, inputs in (
+        (first, first_bias, hidden, x.shape[1] if fits else 0),
+        (second, second_bias, x.shape[1] if fits else 0, hidden),
+    ):
+        low = weight.ndim == 5
+        fits = fits and weight.shape == _packed_shape((outputs, inputs, 1, 1), 1, low) and not (low and inputs % 2)
+        fits = fits and weight.dtype == (BFLOAT16 if low else FLOAT32)
+        fits = fits and (bias is None or (bias.shape == (outputs,) and bias.dtype == FLOAT32))
+    if not fits or x.dtype not in (FLOAT32, BFLOAT16):
+        raise operation.error(ValueError, "the operands do not fit each other", operands)
+    return make_aval(x.shape, BFLOAT16 if rounded else FLOAT32, place)
+
+
+@op(
+    "x first second", optional="first_bias second_bias", infer=_infer_squeeze,
+    padding=rules.refused("it takes the mean of whole images"),
+)  # fmt: skip
+def squeeze_excite(
+    xp: Any,
+    x: Any,
+    first: Any,
+    second: Any,
+    first_bias: Any = None,
+    second_bias: Any = None,
+    hidden: int = 0,
+    first_ending: Ending = ("", 0.0, 0.0),
+    second_ending: Ending = ("", 0.0, 0.0),
+    adds: bool = False,
+    rounded: bool = False,
+) -> Any:
+    """x times what two convolutions of a single position (packed by `packed_filters`, with a bias and an activation) make of
+    the mean of each of its channels; and x added to that, if it `adds`."""
+    return _plain_squeeze(
+        xp, x, first, second, first_bias, second_bias, hidden, first_ending, second_ending, adds, rounded
+    )
+
+
+def _plain_squeeze(
+    xp: Any,
+    x: Any,
+    first: Any,
+    second: Any,
+    first_bias: Any,
+    second_bias: Any,
+    hidden: int,
+    first_ending: Ending,
+    second_ending: Ending,
+    adds: bool,
+    rounded: bool,
+) -> Any:
+    x = x.astype(FLOAT32)
+    gate, channels = xp.mean(x, axis=tuple(range(2, x.ndim))), x.shape[1]
+    for weight, bias, shape, ending in (
+        (first, first_bias, (hidden, channels), first_ending),
+        (second, second_bias, (channels, hidden), second_ending),
+    ):
+        if weight.ndim == 5:
+            gate, weight = _rounded(gate), _unpaired(weight)
+        gate = xp.matmul(gate, _unpacked_filters(weight, shape, 1).transpose(1, 0))
+        gate = activate(xp, gate if bias is None else gate + bias, *ending)
+    result = x * gate.reshape(*gate.shape, *[1] * (x.ndim - 2))
+    result = x + result if adds else result
+    return result.astype(BFLOAT16) if rounded else result
+
+
+squeeze_excite.operation.kernels["cpu"] = native_squeeze_excite(_plain_squeeze)
 fused_linear.operation.kernels["cpu"] = native_fused_linear(_plain_linear)
 fused_conv.operation.kernels["cpu"] = native_fused_conv(_plain_conv)

@@ -127,6 +127,62 @@ def test_between_convolutions_in_bfloat16_images_are_rounded() -> None:
     assert 1e-5 < np.abs(found - exact).max() / np.abs(exact).max() < 2e-2
 
 
+class _Squeeze(paddle.nn.Layer):
+    """As in MobileNetV3; `adds` as in the necks of PP-OCR."""
+
+    def __init__(self, channels: int, adds: bool = False) -> None:
+        super().__init__()
+        self.first, self.second = paddle.nn.Conv2D(channels, 16, 1), paddle.nn.Conv2D(16, channels, 1)
+        self.adds = adds
+
+    def forward(self, x: Any) -> Any:
+        gate = F.hardsigmoid(self.second(F.relu(self.first(F.adaptive_avg_pool2d(x, 1)))))
+        return x + x * gate if self.adds else gate * x
+
+
+@pytest.mark.parametrize("adds", [False, True])
+def test_a_squeeze_and_excite_block_is_one_operation(adds: bool) -> None:
+    paddle.seed(6)
+    block, layer = _Squeeze(16, adds), paddle.nn.Conv2D(16, 32, 1)
+    graph = _graph(lambda x: layer(block(x)), (2, 16, 6, 7))
+    assert _names(graph) == ["squeeze_excite", "fused_conv"]
+    _same(graph, (2, 16, 6, 7))
+
+
+@pytest.mark.skipif(not fused.is_low_available(), reason="the processor does not multiply bfloat16 by itself")
+def test_the_result_of_a_squeeze_is_rounded_for_a_convolution() -> None:
+    paddle.seed(7)
+    block, layer = _Squeeze(16), paddle.nn.Conv2D(16, 32, 1)
+    graph = _graph(lambda x: layer(block(x)), (1, 16, 6, 7))
+    graph.low_products = True
+    program = graph.optimised().program
+    assert [i.outputs[0].dtype.name for i in program.instructions] == ["bfloat16", "float32"]
+    given = paddle.randn([1, 16, 6, 7])
+    exact, found = layer(block(given)).numpy(), graph(given).numpy()
+    assert 1e-5 < np.abs(found - exact).max() / np.abs(exact).max() < 2e-2
+
+
+def test_what_others_need_of_a_squeeze_stays_apart() -> None:
+    paddle.seed(8)
+    block = _Squeeze(16)
+
+    def with_gate(x: Any) -> Any:
+        gate = F.sigmoid(block.second(F.relu(block.first(x.mean([2, 3], keepdim=True)))))
+        return x * gate + gate.sum()
+
+    def with_another(x: Any) -> Any:
+        return (x + 1) * F.sigmoid(block.second(F.relu(block.first(x.mean([2, 3], keepdim=True)))))
+
+    def of_rows(x: Any) -> Any:
+        return x * F.sigmoid(block.second(F.relu(block.first(x.mean(3, keepdim=True)))))
+
+    for function in (with_gate, with_another, of_rows):
+        graph = _graph(function, (2, 16, 5, 5))
+        assert "squeeze_excite" not in _names(graph)
+        _same(graph, (2, 16, 5, 5))
+    assert "squeeze_excite" not in _names(_graph(block, (None, 16, None, None)))
+
+
 def _weight_types(graph: Any) -> list[str]:
     program = graph.optimised().program
     layers = [i for i in program.instructions if i.operation.name in ("fused_conv", "fused_linear")]

@@ -106,3 +106,27 @@ def conv_case(generator: np.random.Generator) -> Case:
         factor, shift = after.reshape(2, -1, *ones)
         expected = expected * factor + shift
     return [x, weight, bias, residual, after], run, [expected]
+
+
+def squeeze_case(generator: np.random.Generator) -> Case:
+    """A squeeze-and-excite block on an image of one to three axes; x is perhaps added again."""
+    channels, hidden = (int(n) for n in generator.integers(1, 90, 2))
+    space = [int(n) for n in generator.integers(1, 14, int(generator.integers(1, 4)))]
+    x = np.abs(r.draw(generator, int(generator.integers(1, 4)), channels, *space))
+    first, second = np.abs(r.draw(generator, hidden, channels)), np.abs(r.draw(generator, channels, hidden))
+    first, second = first / np.float32(channels), second / np.float32(hidden)
+    biases = [np.abs(r.draw(generator, size)) if generator.integers(2) else None for size in (hidden, channels)]
+    endings = [(str(generator.choice(native.ACTIVATIONS)), _LOW, _HIGH) for _ in range(2)]
+    adds = bool(generator.integers(2))
+
+    def run(xp: Any, x: Any, first: Any, second: Any, *biases: Any) -> Any:
+        packed = [fused.packed_filters.operation.kernel(xp, w[:, :, None, None], 1, False) for w in (first, second)]
+        kernel = fused.squeeze_excite.operation.kernels["cpu"]
+        return (kernel(xp, x, *packed, *biases, hidden, *endings, adds, False),)
+
+    wide = x.astype(np.float64)
+    gate = wide.reshape(*x.shape[:2], -1).mean(2)
+    for weight, bias, (activation, _, _) in zip((first, second), biases, endings, strict=True):
+        gate = _expected(gate @ weight.astype(np.float64).T, bias, None, activation)
+    expected = wide * gate.reshape(*x.shape[:2], *[1] * len(space))
+    return [x, first, second, *biases], run, [wide + expected if adds else expected]

@@ -154,7 +154,7 @@ EXCEPTIONS = {
     # Only together are these one computation: measured one by one they would seem three times as slow.
     "attention.native_grad_query", "attention.native_grad_key", "attention.native_grad_value",
     # Their weights were packed for native code when the model was prepared.
-    "fused.native_fused_conv", "fused.native_fused_linear", "quantised.native_quantised_conv",
+    "fused.native_fused_conv", "fused.native_squeeze_excite", "fused.native_fused_linear", "quantised.native_quantised_conv",
     "quantised.native_quantised_linear",
 }  # fmt: skip
 

@@ -33,12 +33,20 @@ void parallel_for(ffi::ThreadPool& pool, int64_t count, const Body& body) {
     for (int64_t i = 0; i < count; i++) body(i);
     return;
   }
+  constexpr int most_offers = 16;
+  Helpers::Offer offers[most_offers];
   Job* job = new Job(count, &body, [](const void* what, int64_t i) { (*static_cast<const Body*>(what))(i); });
   for (int i = 0; i < helpers; i++) {
     job->hold();
-    if (!kHelpers.offer(job)) pool.Schedule([job] { kHelpers.help(job); });
+    const Helpers::Offer made = i < most_offers ? kHelpers.offer(job) : Helpers::Offer{};
+    if (made.must_call) pool.Schedule([place = made.place] { kHelpers.arrive(place); });
+    else if (!made.place) pool.Schedule([job] { kHelpers.help(job); });
+    if (i < most_offers) offers[i] = made;
   }
   job->work();
+  for (int i = 0; i < helpers && i < most_offers; i++) {
+    if (offers[i].place && kHelpers.take_back(offers[i], job)) job->release();
+  }
   job->wait();
   job->release();
 }
