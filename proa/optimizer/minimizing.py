@@ -89,9 +89,7 @@ class Minimizing:
         if program is not None:
             wanted = parameters if parameters is not None else self._members or None
             pairs = program.backward_of(loss, wanted, no_grad_set)
-            new = [parameter for parameter, _ in pairs if id(parameter) not in self._groups]
-            if new:
-                self._add_param_group({"params": new})
+            self._take_up(pairs)
             return pairs
         return [
             (parameter, parameter.grad)
@@ -99,11 +97,17 @@ class Minimizing:
             if not parameter.stop_gradient and parameter.grad is not None
         ]
 
+    def _take_up(self, pairs: Sequence[tuple[Any, Any]]) -> None:
+        """Parameters that the optimiser was not made with (`static.append_backward` finds them) are its own from now on."""
+        new = [parameter for parameter, _ in pairs if id(parameter) not in self._groups]
+        if new:
+            self._add_param_group({"params": new})
+
     def apply_gradients(self, params_grads: Sequence[tuple[Any, Tensor]]) -> list[Any]:
         """A step with the given gradients instead of the parameters' own.
 
         Args:
-            params_grads: (parameter, gradient) pairs.
+            params_grads: (parameter, gradient) pairs; those without a gradient stay as they are.
 
         Examples:
             >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
@@ -111,6 +115,8 @@ class Minimizing:
             >>> weight.tolist()
             [-1.0]
         """
+        params_grads = [(parameter, grad) for parameter, grad in params_grads if grad is not None]
+        self._take_up(params_grads)
         given = {id(parameter): grad for parameter, grad in params_grads}
         with recording_gradients(False):
             for group in self._member_groups:

@@ -83,10 +83,12 @@ def run_case(case: Any, compiled: bool = False) -> None:
 
 def _replayed(layer: Any, given: list[Any]) -> Any:
     from proa.graph.replay import replay
+    from proa.jit import eager_mode
 
     tensors = layer._tensors(given, {})
     graph = layer._graph_for(tensors)
-    return layer._results(layer._run(tensors) if graph is None else replay(graph, tensors))
+    with eager_mode("immediate"):  # whatever of it an earlier case has made hot
+        return layer._results(layer._run(tensors) if graph is None else replay(graph, tensors))
 
 
 def _given(value: Any) -> Any:

@@ -102,6 +102,9 @@ def test_switch_case_and_case_choose_the_branch() -> None:
         assert run(first_true, x=floats(value))[0].tolist() == [expected] * 2
     with pytest.raises(TypeError, match="integer"):
         run(lambda: nn.switch_case(static.data("f", [1]), [constant(1)]), f=floats(1))
+    for wrong in (lambda i: i, lambda i: i + paddle.ones([2]) > 0):
+        with pytest.raises(TypeError, match="boolean of one element"):
+            run(lambda wrong=wrong: nn.while_loop(wrong, lambda i: [i], [static.data("i", [1])]), i=floats(1))
     with pytest.raises(ValueError, match="as many variables"):
         run(lambda: nn.while_loop(lambda i: i < 3, lambda i: [i, i], [static.data("i", [1])]), i=floats(1))
 

@@ -215,6 +215,19 @@ def test_two_optimisers_update_their_own_parameters() -> None:
 
 
 @pytest.mark.usefixtures("static")
+def test_gradients_from_elsewhere_are_applied_by_an_optimiser_that_was_made_without_parameters() -> None:
+    main, startup, executor = new()
+    with static.program_guard(main, startup):
+        constant = paddle.nn.initializer.Constant(1.0)
+        weight = static.create_parameter([2], "float32", name="weight", default_initializer=constant)
+        pairs = static.append_backward((static.data("x", [2]) * weight).sum())
+        paddle.optimizer.SGD(0.1).apply_gradients([*pairs, (paddle.create_parameter([1], "float32"), None)])
+    executor.run(startup)
+    executor.run(main, {"x": np.array([1, 2], "float32")})
+    np.testing.assert_allclose(static.global_scope().find_var("weight").get_tensor(), [0.9, 0.8], rtol=1e-6)
+
+
+@pytest.mark.usefixtures("static")
 def test_fetching_a_parameter_gives_its_value_after_the_run_and_a_gradient_has_a_name() -> None:
     main, startup, executor = new()
     with static.program_guard(main, startup):

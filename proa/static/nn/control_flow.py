@@ -115,6 +115,11 @@ def while_loop(
     first = cond(*loop_vars)
     if not is_unknown(first) and not any(map(is_unknown, _flat(loop_vars))):
         return _python_loop(cond, body, list(loop_vars), first)
+    if isinstance(first, Tensor) and (first._aval.dtype.kind != "b" or first._aval.size != 1):
+        raise type_error(
+            "static.nn.while_loop", "cond must give a boolean of one element", f"{first._aval}",
+            "compare it with something, or take all() of it",
+        )  # fmt: skip
     state: list[Tensor] = []
     structure = flatten(_as_tensors(list(loop_vars)), state)
 
