@@ -26,9 +26,9 @@ from .. import report
 from ..padding import plan_padding
 from ..padding.axes import Refused
 from ..program import Program
-from ..tiers import cost, cupy_tier, kept
+from ..tiers import cost, kept
 from ..tiers.lowering import flagged_instructions
-from ..transforms.donation import donatable
+from ..transforms.donation import donatable, settle
 from .bucketed import Bucket, Fitted, PaddingPlan
 from .dimensions import Known
 from .generalising import General, NotGeneral, generalise, signature
@@ -320,8 +320,7 @@ def _bucket(member: Member, sizes: dict[Symbol, int]) -> Bucket | None:
 def _compile(member: Member, bucket: Bucket, program: Program, inputs: list[Any], scalars: list[Any]) -> bool:
     """Compiles a bucket; where that fails its family goes on without any."""
     family, real = member.family, member.real
-    if cupy_tier.READING:
-        cupy_tier.settle()  # what CuPy still reads would not be donated
+    settle()  # what somebody still reads would not be donated
     try:
         written = bucket.make(real, inputs, scalars, donatable(inputs))
         if len(flagged_instructions(written, False)) != len(flagged_instructions(program, False)):
