@@ -5,11 +5,12 @@
     python -m benchmarks.checkpoint --begin nothing     # as a program that is no job, and did not prepare either
     python -m benchmarks.checkpoint --begin prepare     # as a program that is no job, but called prepare_async_save()
 
-For one process on a CPU. Each round trains a few steps, saves in the foreground, trains, saves in the background and goes on
-training until the file is there. Training waits for the call (`background_call_s`; the first one also gets the memory that
-the later ones copy into, unless it was got before: by itself in a job, which begins with `init_parallel_env`). Steps beside
-the writing are timed as well: they share processor and memory with it. Bar: the longest call takes at most 15 % of a save in
-the foreground.
+For one process on a CPU. The first save is one in the background; then each round saves in the foreground, trains a few
+steps, saves in the background and trains a step while the file is written. Training is blocked by the call
+(`background_call_s`) and by the update of the next step, which waits until its parameters are copied (`update_waits_s`). The
+first save also gets the memory that later ones copy into, unless it was got before: by itself in a job, which begins with
+`init_parallel_env`. The step beside copying and writing is timed as well: it shares processor and memory with them. Bar:
+call and waiting together take at most 15 % of a save in the foreground, in the first save too.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import os
 import shutil
 import statistics
 import tempfile
+import threading
 import time
 from typing import Any
 
@@ -44,6 +46,7 @@ def main() -> None:
 def measure(megabytes: int, rounds: int, folder: str, beginning: str) -> dict[str, Any]:
     import proa as paddle
     import proa.distributed as dist
+    from proa.distributed.checkpoint import staging
     from proa.framework.io import clear_async_save_task_queue
 
     if beginning == "job":
@@ -71,22 +74,43 @@ def measure(megabytes: int, rounds: int, folder: str, beginning: str) -> dict[st
         dist.save_state_dict({"model": model.state_dict()}, folder, keep=2, **options)
         return time.perf_counter() - begin
 
+    waits = [0.0]
+    wait_for_copies = staging.Copying.wait
+
+    def timed_wait(copying: Any) -> None:
+        begin = time.perf_counter()
+        wait_for_copies(copying)
+        if threading.current_thread() is threading.main_thread():
+            waits[-1] += time.perf_counter() - begin
+
+    staging.Copying.wait = timed_wait  # type: ignore[method-assign]
     if beginning == "prepare":
         dist.checkpoint.prepare_async_save({"model": model.state_dict()})
     for _ in range(6):  # until it is compiled
         step()
     clear_async_save_task_queue()
     usual = statistics.median(step() for _ in range(STEPS))
-    foreground, blocked, beside, behind = [], [], [], []
+    foreground, calls, beside, behind = [], [], [], []
+
+    def save_beside_training() -> None:
+        waits.append(0.0)
+        begin = time.perf_counter()
+        calls.append(save(async_save=True))
+        waits[-1] = 0.0  # what the call has waited for is in its time
+        beside.append(step())
+        waits.append(0.0)
+        clear_async_save_task_queue()
+        waits.pop()
+        behind.append(time.perf_counter() - begin)
+
+    save_beside_training()
     for _ in range(rounds):
         foreground.append(save())
         for _ in range(STEPS):
             step()
-        begin = time.perf_counter()
-        blocked.append(save(async_save=True))
-        beside.append(step())
-        clear_async_save_task_queue()
-        behind.append(time.perf_counter() - begin)
+        save_beside_training()
+    blocked = [call + wait for call, wait in zip(calls, waits[1:], strict=True)]
+    usual_save = statistics.median(foreground)
     files = sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder))
     return {
         "begin": beginning,
@@ -94,11 +118,12 @@ def measure(megabytes: int, rounds: int, folder: str, beginning: str) -> dict[st
         "files_mb": round(files / 2 / 2**20),
         "step_s": round(usual, 3),
         "foreground_s": rounded(foreground),
-        "background_call_s": rounded(blocked),
+        "background_call_s": rounded(calls),
+        "update_waits_s": rounded(waits[1:]),
         "step_beside_writing_s": rounded(beside),
         "background_until_written_s": rounded(behind),
-        "call_of_foreground": round(statistics.median(blocked) / statistics.median(foreground), 3),
-        "first_call_of_foreground": round(blocked[0] / statistics.median(foreground), 3),
+        "blocked_of_foreground": round(statistics.median(blocked) / usual_save, 3),
+        "first_blocked_of_foreground": round(blocked[0] / usual_save, 3),
     }
 
 

@@ -46,15 +46,27 @@ def barrier(xp: Any, arrays: Sequence[Any]) -> Any:
 def _xla_barrier(xp: Any, arrays: Sequence[Any]) -> Any:
     from jax import lax
 
-    return tuple(lax.optimization_barrier(tuple(arrays[1:])))
+    # Decided by what is compiled for: a mesh of a CPU's devices takes the kernels that are no device's own.
+    return lax.platform_dependent(*arrays, cpu=_barrier_on_cpu, default=_optimization_barrier)
 
 
-def _xla_barrier_on_cpu(xp: Any, arrays: Sequence[Any]) -> Any:
+def _optimization_barrier(zero: Any, *values: Any) -> Any:
+    from jax import lax
+
+    return tuple(lax.optimization_barrier(values))
+
+
+def _barrier_on_cpu(zero: Any, *values: Any) -> Any:
     """XLA takes its own barriers away on CPUs before it looks for equal work: so the bits are changed by a zero."""
-    zero, *values = arrays
+    from jax import lax
+    from jax import numpy as jnp
+
     if values and values[-1].size:
-        zero = zero & _bits(xp, values[-1].reshape(-1)[0])[0].astype(zero.dtype)
-    return tuple(_changed(xp, value, zero) for value in values)
+        last = values[-1]
+        # Where the array is cut, its first element is all that devices tell each other.
+        first = lax.slice(last, [0] * last.ndim, [1] * last.ndim).reshape(())
+        zero = zero & _bits(jnp, first)[0].astype(zero.dtype)
+    return tuple(_changed(jnp, value, zero) for value in values)
 
 
 def _bits(xp: Any, value: Any) -> tuple[Any, ...]:
@@ -80,7 +92,6 @@ def _changed(xp: Any, value: Any, zero: Any) -> Any:
 
 
 barrier.operation.kernels["xla"] = _xla_barrier
-barrier.operation.kernels["cpu"] = _xla_barrier_on_cpu
 
 
 # ---- structures of arguments ---------------------------------------------------------------------

@@ -72,6 +72,18 @@ def test_what_recomputed_layers_keep_is_compiled_too(gpt: Traced) -> None:
     assert four["flops"] > 1.15 * whole["flops"]
 
 
+@pytest.mark.parametrize("sequence", [False, True])
+def test_recomputed_layers_that_devices_share_keep_what_they_are_given(gpt: Traced, sequence: bool) -> None:
+    """A second run must not be merged with the first on several devices either."""
+    pieces = take_apart(gpt)
+    cuts = tuple(sorted(cuts_for(pieces, 2).items()))
+    variants = [Variant(1, 2, units, sequence, cuts, again) for again in (False, True) for units in (4, 8)]
+    found = searching.measured(pieces, variants)
+    plain, kept = ((found[variants[n + 1]]["temporary"] - found[variants[n]]["temporary"]) / 4 for n in (0, 2))
+    assert kept < 0.1 * plain, (kept, plain)
+    assert found[variants[3]]["flops"] > 1.15 * found[variants[1]]["flops"]
+
+
 def test_what_xla_counts_is_what_there_is_to_do(gpt: Traced) -> None:
     """Operations of products, counted by hand: two for each weight, token and pass, and three passes."""
     pieces = take_apart(gpt)

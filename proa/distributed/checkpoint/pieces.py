@@ -18,7 +18,7 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic)
 
 @dataclass
 class Piece:
-    """A block that this process holds; `source` is its array, on whatever device."""
+    """A block that this process holds; `source` is its array, on whatever device, and `whole` the array that it is of."""
 
     key: str
     device: int
@@ -29,6 +29,7 @@ class Piece:
     num_bytes: int
     source: Any
     flat: tuple[int, int] | None = None
+    whole: Any = None
 
     def label(self) -> tuple[Any, ...]:
         """What other processes must know of it."""
@@ -116,7 +117,8 @@ def held_pieces(key: str, value: Any, own_device: int) -> list[Piece]:
     for shard in data.addressable_shards:
         offset, block = block_of(shard.index, shape)
         size = _num_bytes(block, aval.dtype)
-        pieces.append(Piece(key, numbers[shard.device], offset, block, shape, aval.dtype.name, size, shard.data))
+        number = numbers[shard.device]
+        pieces.append(Piece(key, number, offset, block, shape, aval.dtype.name, size, shard.data, whole=data))
     return pieces
 
 

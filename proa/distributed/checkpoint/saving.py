@@ -44,9 +44,9 @@ def save_state_dict(
     Tensors may be whole or spread over devices; each block is written once, by one of those that hold it (with
     `save_replicas`, by all). Numbers, strings and lists are kept as well: the coordinator's. A checkpoint is there whole or
     not at all, whenever a process is killed, and has a number: `unique_id`, or one more than the last. `keep=3` removes all
-    but the last three. With `async_save` the call returns when the values are copied; `load_state_dict` and the next save
-    wait for the rest and raise what went wrong, as does `paddle.framework.io.clear_async_save_task_queue()`. With
-    `safetensors` the files have that format instead of Paddle's.
+    but the last three. With `async_save` the values of the moment are copied and written beside the training: the next
+    update waits for the copies, `load_state_dict` and the next save wait for the rest and raise what went wrong, as does
+    `paddle.framework.io.clear_async_save_task_queue()`. With `safetensors` the files have that format instead of Paddle's.
 
     Examples:
         >>> paddle.distributed.save_state_dict({"w": paddle.to_tensor([1.0, 2.0]), "step": 100}, "checkpoints", keep=3)
@@ -111,7 +111,7 @@ class _Save:
         self._values, self._paths, self._keep = values, paths, keep
         if snapshot is not None:
             for piece in pieces:
-                piece.source = None  # the tensor itself may change, or go
+                piece.source = piece.whole = None  # the tensor itself may change, or go
 
     def run(self) -> None:
         """Writes, tells the others, and waits until the checkpoint is there."""

@@ -1,12 +1,17 @@
 """Copies for saves in the background: the values of one moment, in memory that nobody else writes to.
 
 What lies on an accelerator with room for it is copied there, which takes milliseconds, and comes to the host while the
-training goes on. Everything else is copied into memory of the host that is kept from save to save (`memory.py`).
+training goes on. Everything else is copied into memory of the host that is kept from save to save (`memory.py`). Arrays of
+XLA's never change, so they are copied while the training goes on, too, until a program wants to write over one of them: that
+waits (`donation.READERS`). Between the call and that moment lie the next forward and backward pass.
 """
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections import deque
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -16,6 +21,7 @@ from ...core.dtype import to_numpy_dtype
 from ...core.tracebacks import boundary
 from ...framework import background
 from ...ir.observing import UPDATE_WATCHERS
+from ...ir.transforms.donation import READERS
 from .memory import Kind, Reserve
 from .pieces import Piece, array_of, flatten, own_pieces
 from .processes import Processes
@@ -80,24 +86,71 @@ def _reserve_for(tensors: list[Any]) -> None:
         RESERVE.get_beside(total)
 
 
+class Copying:
+    """Arrays that threads copy into memory of the host; who wants to write over one of them waits for that."""
+
+    def __init__(self, pairs: Iterable[tuple[Any, np.ndarray]], held: list[Any]) -> None:
+        self._left = deque(pairs)
+        self._held = held  # what the arrays are parts of
+        self._failure: Exception | None = None
+        count = min(_COPYING_THREADS, len(self._left))
+        self._threads = [threading.Thread(target=self._copy, name="copying") for _ in range(count)]
+        READERS.append(self.wait)
+        for thread in self._threads:
+            thread.start()
+
+    def _copy(self) -> None:
+        try:
+            while self._left:
+                array_of(*self._left.popleft())
+        except IndexError:  # the other thread was quicker
+            pass
+        except Exception as error:
+            self._failure = error
+            self._left.clear()
+
+    def wait(self) -> None:
+        """Until nothing is read any more. (In a forked process the threads have ended.)"""
+        for thread in self._threads:
+            thread.join()
+        self._left.clear()
+        self._held = []
+        with suppress(ValueError):  # another thread has waited as well
+            READERS.remove(self.wait)
+
+    def finish(self) -> None:
+        """Waits, and raises what went wrong."""
+        self.wait()
+        if self._failure is not None:
+            raise self._failure
+
+
 class Snapshot:
     """The values of one moment."""
 
     def __init__(self, pieces: list[Piece]) -> None:
         sources = [piece.source for piece in pieces]
+        self._copying: Copying | None = None
         if _room_on_devices(sources):
             self._memory, self._values = None, copies_on_devices(sources)
             return
-        self._memory, buffers = RESERVE.lend([_kind(piece) for piece in pieces])
-        with ThreadPoolExecutor(_COPYING_THREADS) as pool:
-            self._values = list(pool.map(array_of, sources, buffers))
+        self._memory, self._values = RESERVE.lend([_kind(piece) for piece in pieces])
+        now, later = [], []
+        for pair in zip(sources, self._values, strict=True):
+            (now if isinstance(pair[0], np.ndarray) else later).append(pair)
+        self._copying = Copying(later, [piece.whole for piece in pieces])
+        Copying(now, []).finish()
 
     def array(self, position: int) -> np.ndarray:
         """The numbers of a piece, on the host."""
+        if self._copying is not None:
+            self._copying.finish()
         return array_of(self._values[position])
 
     def close(self) -> None:
         """Lets them go; the memory is kept for the next save."""
+        if self._copying is not None:
+            self._copying.wait()
         self._values = []
         if self._memory is not None:
             RESERVE.give_back(self._memory)

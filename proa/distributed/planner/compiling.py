@@ -36,7 +36,9 @@ from .pieces import Piece, Pieces
 from .tracing import BATCH, PARAMETER, Source
 
 # What is counted is decided before machine code is made, which takes most of the time and is never run.
-_QUICKLY = {"xla_backend_optimization_level": 0}
+_QUICKLY: dict[str, Any] = {"xla_backend_optimization_level": 0}
+# As XLA orders instructions for GPUs; its usual order for CPUs widens all weights first.
+_SPARINGLY = {"xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"}
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class Variant:
     sequence: bool  # whether activations between units are cut along the sequence over the model's axis
     cuts: tuple[tuple[str, int], ...]  # parameters by name, and the dimension that the model's axis cuts
     recompute: bool = False  # whether units keep what they are given only, and compute the rest again
+    sparing: bool = False  # whether XLA looks for the order of instructions that needs the least memory
 
     @property
     def devices(self) -> int:
@@ -84,7 +87,7 @@ class Step:
             segment.updates()
         lowered, context = lower_program(program, self._abstract(), scalars, CPU)
         with context:
-            return lowered.compile(compiler_options=_QUICKLY)
+            return lowered.compile(compiler_options=_QUICKLY | (_SPARINGLY if self.variant.sparing else {}))
 
     def _abstract(self) -> list[Any]:
         jax = started_jax()

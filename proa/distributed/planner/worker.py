@@ -24,7 +24,7 @@ from .tracing import Source
 
 _PARTS = ("first", "unit", "last")
 _NUMBERED = ("carried", "entries", "exits", "own")
-_SECONDS = 60  # that one variant may take at most, on average
+_SECONDS = 60.0  # that one variant may take at most, on average
 
 
 def encoded(pieces: Pieces) -> dict[str, Any]:
@@ -48,8 +48,8 @@ def decoded(content: dict[str, Any]) -> Pieces:
     )  # fmt: skip
 
 
-def measured(pieces: Pieces, variants: Sequence[Variant]) -> dict[Variant, dict[str, Any]]:
-    """What XLA says of each variant, from a process with virtual devices."""
+def measured(pieces: Pieces, variants: Sequence[Variant], seconds: float = _SECONDS) -> dict[Variant, dict[str, Any]]:
+    """What XLA says of each variant, from a process with virtual devices. One may take some seconds, on average."""
     wanted = list(dict.fromkeys(variants))
     environment = {**os.environ, "JAX_PLATFORMS": "cpu", "PROA_NATIVE": "0", "PYTHONPATH": os.pathsep.join(sys.path)}
     devices = max(variant.devices for variant in wanted)
@@ -61,7 +61,7 @@ def measured(pieces: Pieces, variants: Sequence[Variant]) -> dict[Variant, dict[
     ):
         done = subprocess.run(
             [sys.executable, "-m", "proa.distributed.planner.worker"], input=json.dumps(document), text=True,
-            stdout=subprocess.PIPE, stderr=complaints, env=environment, timeout=120 + _SECONDS * len(wanted), check=False,
+            stdout=subprocess.PIPE, stderr=complaints, env=environment, timeout=120 + seconds * len(wanted), check=False,
         )  # fmt: skip
         if done.returncode:
             complaints.seek(0)

@@ -279,8 +279,6 @@ def _run_cold(program: Any, inputs: list[Any], scalars: list[Any], place: Any, d
 
 
 def _run_tier1(segment: Segment, entry: Entry, compiled: Any, live: list[tuple[Any, int]]) -> dict[int, Any]:
-    if cupy_tier.READING and compiled.donated:
-        cupy_tier.settle()
     inputs = donation.protect(segment.inputs, compiled)
     begun = segment.begun
     if begun is not None and begun.program is compiled:

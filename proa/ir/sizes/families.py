@@ -26,9 +26,9 @@ from .. import report
 from ..padding import plan_padding
 from ..padding.axes import Refused
 from ..program import Program
-from ..tiers import cost, cupy_tier, kept
+from ..tiers import cost, kept
 from ..tiers.lowering import flagged_instructions
-from ..transforms.donation import donatable
+from ..transforms.donation import donatable, settle
 from .bucketed import Bucket, Fitted, PaddingPlan
 from .dimensions import Known
 from .generalising import General, NotGeneral, generalise, signature
@@ -327,8 +327,7 @@ def _compile(
 ) -> bool:
     """Compiles a bucket; where that fails its family goes on without any."""
     family, real = member.family, member.real
-    if cupy_tier.READING:
-        cupy_tier.settle()  # what CuPy still reads would not be donated
+    settle()  # what somebody still reads would not be donated
     try:
         written = bucket.make(real, inputs, scalars, donatable(inputs) if donates else ())
         if len(flagged_instructions(written, False)) != len(flagged_instructions(program, False)):

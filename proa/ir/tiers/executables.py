@@ -78,8 +78,7 @@ def find_executable(segment: Segment, entry: Entry) -> Any:
     # On many devices every operation would be compiled for itself, which takes longer than compiling them together.
     if segment.devices is None and not _pays(root, entry):
         return None
-    if cupy_tier.READING:
-        cupy_tier.settle()
+    donation.settle()
     donated = donation.choose(segment.inputs, entry.program)
     try:
         entry.compiled = compile_program(entry, segment.inputs, segment.scalars, segment.node, donated)

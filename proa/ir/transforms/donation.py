@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from sys import getrefcount
 from typing import Any, cast
 
@@ -10,10 +11,22 @@ import numpy as np
 
 from ..program import Program
 from ..recording.references import HELD_BY_A_LIST_AND_A_NAME
-from ..tiers.cupy_tier import LENT
+from ..tiers.cupy_tier import LENT, READING
+from ..tiers.cupy_tier import settle as cupy_settle
 from ..tiers.lowering import give_back_freed_memory
 
 _MUCH_MEMORY = 1 << 26  # bytes that were freed and should go back to the system
+# What waits until those who read values beside the programs, for a moment only, refer to none of them any more: saves in the
+# background, which copy them.
+READERS: list[Callable[[], None]] = []
+
+
+def settle() -> None:
+    """Waits for everybody who reads values beside the programs: before it is counted who refers to them."""
+    if READING:
+        cupy_settle()
+    for wait in tuple(READERS):
+        wait()
 
 
 def donatable(inputs: list[Any]) -> tuple[int, ...]:
@@ -68,6 +81,10 @@ def protect(inputs: list[Any], compiled: Any) -> list[Any]:
     """
     if not compiled.donated:
         return inputs
+    if READING:
+        cupy_settle()
+    if READERS and _is_shared(inputs, compiled):
+        settle()
     shared = _move_to_device(inputs, compiled)
     if not shared:
         return inputs
@@ -78,6 +95,15 @@ def protect(inputs: list[Any], compiled: Any) -> list[Any]:
         safe[position] = jnp.array(inputs[position], copy=True)  # pyright: ignore[reportUnknownMemberType]
     compiled.copies += len(shared)
     return safe
+
+
+def _is_shared(inputs: list[Any], compiled: Any) -> bool:
+    """Whether somebody else refers to what a program is to write over."""
+    for position in compiled.donated:
+        value = inputs[position]
+        if getrefcount(value) > HELD_BY_A_LIST_AND_A_NAME:
+            return True
+    return False
 
 
 def _moved(value: Any) -> Any:

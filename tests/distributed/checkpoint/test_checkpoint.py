@@ -20,9 +20,11 @@ import proa.distributed as dist
 from proa.distributed.checkpoint import memory, merge_sharded_state_dict, prepare_async_save, saving, staging
 from proa.distributed.checkpoint.memory import Reserve
 from proa.distributed.checkpoint.metadata import LocalTensorIndex, LocalTensorMetadata, Metadata
-from proa.distributed.checkpoint.pieces import choose_writers, held_pieces
+from proa.distributed.checkpoint.pieces import array_of, choose_writers, held_pieces
 from proa.framework.content import NAME_TABLE
 from proa.framework.io import clear_async_save_task_queue
+from proa.ir.tiers import kept
+from proa.ir.transforms import donation
 
 WRITTEN_BY_PADDLE = pathlib.Path(__file__).with_name("paddle_checkpoint")
 
@@ -227,6 +229,71 @@ def test_a_save_in_the_background_takes_the_values_of_the_call(tmp_path) -> None
     dist.save_state_dict(numbered(3.0), str(tmp_path), async_save=True)
     clear_async_save_task_queue()
     assert [loaded(tmp_path, number) for number in range(3)] == [1, 2, 3]
+
+
+def test_the_next_update_waits_for_the_copies_and_nothing_else_does(tmp_path, monkeypatch) -> None:
+    gate, copied = threading.Event(), []
+
+    def slowly(*arguments):
+        gate.wait(20)
+        copied.append(1)
+        return array_of(*arguments)
+
+    monkeypatch.setattr(staging, "array_of", slowly)
+    kept.PROGRAMS.clear()
+    model = paddle.nn.Linear(64, 64)
+    optimizer = paddle.optimizer.Adam(parameters=model.parameters())
+    x = paddle.ones([8, 64])
+
+    def forward():
+        loss = (model(x) ** 2).mean()
+        loss.item()
+        return loss
+
+    for _ in range(8):  # until it is compiled
+        forward().backward()
+        optimizer.step()
+        optimizer.clear_grad()
+    (program,) = [one for one in kept.PROGRAMS if one.compiled.donated]
+    before = program.compiled.copies
+    values = {key: value.numpy().copy() for key, value in model.state_dict().items()}
+    dist.save_state_dict(model.state_dict(), str(tmp_path), async_save=True)
+    loss = forward()
+    assert not copied, "neither the call nor the forward pass has waited"
+    timer = threading.Timer(0.2, gate.set)
+    timer.start()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+    forward()
+    assert len(copied) >= 2
+    assert program.compiled.copies == before, "the update has written over the parameters"
+    state = {key: paddle.zeros(value.shape) for key, value in values.items()}
+    dist.load_state_dict(state, str(tmp_path))
+    for key, value in values.items():
+        np.testing.assert_array_equal(state[key].numpy(), value)
+        assert (model.state_dict()[key].numpy() != value).any()
+
+
+def test_a_copy_that_fails_is_told(tmp_path, monkeypatch) -> None:
+    def fail(*_):
+        raise MemoryError("no memory")
+
+    monkeypatch.setattr(staging, "array_of", fail)
+    dist.save_state_dict({"x": compiled_value()}, str(tmp_path), async_save=True)
+    with pytest.raises(MemoryError, match="no memory"):
+        clear_async_save_task_queue()
+    assert not donation.READERS
+
+
+def compiled_value() -> paddle.Tensor:
+    """A tensor whose numbers an executable has made."""
+    x = paddle.ones([4])
+    for _ in range(8):
+        x = x * 2
+        x.numpy()
+    assert not isinstance(x._data(), np.ndarray)
+    return x
 
 
 def test_the_copy_for_the_background_shares_no_memory() -> None:
