@@ -13,7 +13,7 @@ from ..recording.segment import Segment
 from ..trace import TraceNode, TraceRoot
 from ..transforms import donation
 from ..transforms.tiling import TiledProgram, find_tiles
-from . import cupy_tier, worth
+from . import worth
 from .kept import note_program, note_use, records
 from .lowering import CompiledProgram
 from .worth import Account
