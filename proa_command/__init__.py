@@ -161,6 +161,16 @@ def main(arguments: list[str] | None = None) -> int:
         parser.print_help()
         return 2
     try:
+        return _started(chosen)
+    except KeyboardInterrupt:
+        if chosen.command == "run":
+            raise  # as `python` shows it: where the program was
+        print(f"\nproa {chosen.command}: interrupted.", file=sys.stderr)
+        return 130
+
+
+def _started(chosen: argparse.Namespace) -> int:
+    try:
         command = importlib.import_module(chosen.module)
     except Exception as error:
         if chosen.command != "doctor":

@@ -7,6 +7,7 @@ import os
 import pathlib
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -174,3 +175,19 @@ def test_mistakes_are_one_line(words, expected, tmp_path, capsys):
     assert expected.format(tmp_path) in told
     assert "traceback" not in told.lower()
     assert {name for name in os.listdir(tmp_path) if "certificate" not in name} <= set(before)
+
+
+@pytest.mark.parametrize("command", ["verify", "inspect"])
+def test_an_interrupted_command_says_so_in_a_line(command: str, tmp_path: pathlib.Path) -> None:
+    """Whatever it does at that moment: here it waits for a file that nobody fills."""
+    pipe = tmp_path / "model.proa"
+    os.mkfifo(pipe)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "proa_command", command, str(pipe)],
+        stderr=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": ROOT},
+    )  # fmt: skip
+    with open(pipe, "wb"):  # which waits for the command to open it
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.strip().splitlines() == [f"proa {command}: interrupted."]
