@@ -237,7 +237,6 @@ def check(function: Function, code: Any, folder: Path, report: Report) -> bool:
     wanted = [_arrays(code(*map(paddle.to_tensor, arrays))) for arrays in function.inputs]
     specs = [InputSpec(shape, "float32", name) for shape, name in zip(function.shapes, function.arguments, strict=True)]
     static = paddle.jit.to_static(code, input_spec=specs, full_graph=True)
-    graph = static.concrete_program.graph  # that of the specs; calls may capture others
     with paddle.no_grad():
         for arrays, expected in zip(function.inputs, wanted, strict=True):
             report.note("to_static", function, _outcome(static, arrays, expected))
@@ -259,7 +258,7 @@ def check(function: Function, code: Any, folder: Path, report: Report) -> bool:
             held.append(number)
         except UnknownSize:  # the sizes answer otherwise than those of the capture
             report.refuse("artifact, a size")
-            (otherwise if _asks(graph, arrays) else beyond).append(number)
+            (otherwise if _asks(code, specs, arrays) else beyond).append(number)
         except Exception as error:  # whatever it is, it is a difference
             report.note("artifact", function, f"{type(error).__name__}: {error}")
     try:
@@ -282,8 +281,9 @@ def check(function: Function, code: Any, folder: Path, report: Report) -> bool:
     return bool(held)
 
 
-def _asks(graph: Any, arrays: list[np.ndarray]) -> bool:
+def _asks(code: Any, specs: list[InputSpec], arrays: list[np.ndarray]) -> bool:
     """Whether it is the function alone that asks for what these sizes answer otherwise."""
+    graph = paddle.jit.to_static(code, input_spec=specs, full_graph=True).concrete_program.graph
     known = Known()
     for given, array in zip(graph.inputs, arrays, strict=True):
         known.learn(given.aval, paddle.to_tensor(array)._aval, given.name)
