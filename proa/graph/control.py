@@ -13,7 +13,7 @@ from typing import Any
 from ..core.aval import Aval, make_aval
 from ..core.dtype import is_differentiable
 from ..core.errors import message, type_error, value_error
-from ..core.symbols import same_size
+from ..core.symbols import is_stated, is_symbolic, same_size
 from ..eager.dispatch import record
 from ..eager.tensor import Tensor, alias, tensor_from_data
 from ..eager.views import take_over
@@ -203,9 +203,15 @@ def loosened(before: Aval, after: Aval) -> Aval:
     assumptions, shape = LOCAL.segment.assumptions, list(before.shape)
     moved = False
     for axis, (size, other) in enumerate(zip(before.shape, after.shape, strict=True)):
-        if not same_size(size, other) and not is_loose(size):
+        if not same_size(size, other) and not is_loose(size) and not _stated_alike(size, other):
             shape[axis], moved = assumptions.symbol(LOOSE, example_size(axis), True), True
     return make_aval(tuple(shape), before.dtype, before.place) if moved else before
+
+
+def _stated_alike(size: int, other: int) -> bool:
+    """Whether two sizes are equal by what the program states of its inputs; the loop holds for inputs where they are."""
+    symbolic = [value for value in (size, other) if is_symbolic(value)]
+    return all(map(is_stated, symbolic)) and size == other
 
 
 def loop_of(
