@@ -9,6 +9,7 @@ changed (the statistics of a batch norm) get their new values after each run.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -283,12 +284,13 @@ class Graph:
                 self._stages = Stages(self)
             return self._stages
 
-    def run(self, tensors: Sequence[Tensor]) -> Any:
-        """Runs this very Program as one executable, for inputs that fit."""
+    def run(self, tensors: Sequence[Tensor], checks: list[Callable[[], None]] | None = None) -> Any:
+        """Runs this very Program as one executable, for inputs that fit. `checks`: takes what raises where a value was bad,
+        to be called once results are looked at; without it, a program that checks values is waited for."""
         compiled, scalars, replaced, avals = self.executable(tensors)
         held = [value if r is None else r for value, r in zip(self.held_values(), replaced, strict=True)]
         values = [*(t._data() for t in tensors), *held]
-        return self.results_of(compiled, values, self.fresh_scalars(scalars), tensors, avals)
+        return self.results_of(compiled, values, self.fresh_scalars(scalars), tensors, avals, checks)
 
     def results_of(
         self,
@@ -297,11 +299,16 @@ class Graph:
         scalars: list[Any],
         tensors: Sequence[Tensor],
         avals: list[Aval] | None = None,
+        checks: list[Callable[[], None]] | None = None,
     ) -> Any:
         """What an executable of this very Program gives, in its structure; `avals`: what its results are, filled in once."""
         results = compiled(values, scalars)
         if compiled.num_flags:
-            self._verify(compiled, results[-1], tensors)
+            check = partial(self._verify, results[-1], tensors if self.has_unknown_sizes else ())
+            if checks is None:
+                check()
+            else:
+                checks.append(check)
         avals = [] if avals is None else avals
         if not avals:
             avals[:] = [aval_of(value) for value in results[: len(self.program.outputs)]]
@@ -324,7 +331,8 @@ class Graph:
             replace_value(tensor, value)
         return rebuild(self.structure, outputs[: self.num_results])
 
-    def _verify(self, compiled: CompiledProgram, flags: Any, tensors: Sequence[Tensor]) -> None:
+    def _verify(self, flags: Any, tensors: Sequence[Tensor]) -> None:
+        """Raises the error of the first check that failed; `tensors` tell unknown sizes."""
         good = np.asarray(flags)
         if not good.all():
             program, _, _ = self.specialised(tensors)

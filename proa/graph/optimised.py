@@ -175,14 +175,14 @@ class OptimisedGraph(Graph):
     _assumed: list[tuple[Tensor, Any]]
     _held: list[Any] | None = None  # where it stays the same
 
-    def run(self, tensors: Sequence[Tensor]) -> Any:
+    def run(self, tensors: Sequence[Tensor], checks: list[Callable[[], None]] | None = None) -> Any:
         self._runs += 1
         if self.assumptions.guards and not self.holds_for(tensors):
-            return self.origin.run(tensors)  # the passes took other sizes for granted
+            return self.origin.run(tensors, checks)  # the passes took other sizes for granted
         if self.preparation is not None and self.preparation.times > _OFTEN and self._runs < 2 * self.preparation.times:
             # Parameters change with almost every run: computing with them as they are costs less than preparing them.
-            return self.origin.optimised(1).run(tensors)
-        return super().run(tensors)
+            return self.origin.optimised(1).run(tensors, checks)
+        return super().run(tensors, checks)
 
     def optimised(self, level: int | None = None) -> Graph:
         return self if level is None or level == self.level else self.origin.optimised(level)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,20 +41,26 @@ class Started(NamedTuple):
 
     chosen: tuple[Tensor, ...]
     scores: Tensor | None
+    checks: tuple[Callable[[], None], ...] = ()  # of the values that went in, as `Graph.run` leaves them
 
     @property
     def tokens(self) -> Tensor:
         return self.chosen[0]
 
     def read(self) -> Chosen:
+        for check in self.checks:
+            check()
         chosen = Chosen(*(np.asarray(tensor._data()) for tensor in self.chosen))
         return chosen if self.scores is None else chosen._replace(scores=np.asarray(self.scores._data()))
 
 
-def run_graph(graph: Any, tensors: list[Tensor], name: str = "") -> Any:
-    """Runs a captured program; with the `name` of an arithmetic as it was written, compiled to the last bit."""
+def run_graph(
+    graph: Any, tensors: list[Tensor], name: str = "", checks: list[Callable[[], None]] | None = None
+) -> Any:  # fmt: skip
+    """Runs a captured program; with the `name` of an arithmetic as it was written, compiled to the last bit. `checks` takes
+    those of the program, which is waited for without it."""
     with arithmetic(name):
-        return graph.optimised(0 if name else None).run(tensors)
+        return graph.optimised(0 if name else None).run(tensors, checks)
 
 
 class Choices:

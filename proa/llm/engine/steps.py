@@ -8,7 +8,7 @@ that is the same for all shapes with so many places (`choices.py`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
@@ -113,10 +113,11 @@ class Steps:
             if spec.name in given:
                 numbers[begin:end] = given[spec.name].reshape(-1)
         inputs = [tensor_from_data(numbers), self.choices.nothing if before is None else before, *self.pools]
-        tokens, logits, scores, *pools = run_graph(graph, inputs, self.arithmetic)
+        checks: list[Callable[[], None]] = []  # waiting for them here would leave the device idle until the next step
+        tokens, logits, scores, *pools = run_graph(graph, inputs, self.arithmetic, checks)
         self.pools[:] = pools
         uses_more = "uses" in given and given["uses"].any()
-        return Started(self.choices.run(logits, given) if uses_more else (tokens,), scores)
+        return Started(self.choices.run(logits, given) if uses_more else (tokens,), scores, tuple(checks))
 
 
 def _with_chosen(ids: Any, before: Any) -> Any:
