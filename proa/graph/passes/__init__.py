@@ -41,6 +41,7 @@ from . import (
     products,  # noqa: F401
     quantised,  # noqa: F401
     scales,  # noqa: F401
+    side_by_side,  # noqa: F401
     squeezing,  # noqa: F401
     transposed,  # noqa: F401
 )
