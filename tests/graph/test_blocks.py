@@ -52,6 +52,20 @@ def test_an_index_out_of_range_in_the_branch_that_is_taken(condition: Graph) -> 
     np.testing.assert_array_equal(condition(x, far, -paddle.ones([1])).numpy(), ROWS[:2])
 
 
+def test_checks_that_are_taken_wait_until_they_are_called(condition: Graph) -> None:
+    """Who starts several runs before looking at the first one's results is not made to wait for it."""
+    x, checks = paddle.to_tensor(ROWS), list[Any]()
+    good = condition.run([x, paddle.to_tensor([1, 3]), paddle.ones([1])], checks)
+    condition.run([x, paddle.to_tensor([1, 30]), paddle.ones([1])], checks)
+    assert len(checks) == 2
+    checks[0]()
+    np.testing.assert_array_equal(good.numpy(), ROWS[[1, 3]])
+    with pytest.raises(IndexError, match="allowed: -4 to 3"):
+        checks[1]()
+    with pytest.raises(IndexError, match="allowed: -4 to 3"):
+        condition.run([x, paddle.to_tensor([1, 30]), paddle.ones([1])])
+
+
 def test_an_index_out_of_range_in_some_round_ends_the_loop(loop: Graph) -> None:
     x = paddle.to_tensor(ROWS)
     np.testing.assert_array_equal(loop(x, paddle.to_tensor([3])).numpy(), ROWS[:3].sum(0, keepdims=True))

@@ -120,6 +120,26 @@ def test_images_conditions_and_loops() -> None:
             np.testing.assert_allclose(found, wanted)
 
 
+def test_a_loop_variable_takes_the_sizes_of_another_input_that_states_the_same() -> None:
+    def build() -> Any:
+        start, given = x(), x(name="given")
+        _, last = static.nn.while_loop(
+            lambda i, value: i < 2, lambda i, value: [i + 1, given * 2 + value], [paddle.zeros([], "int64"), start]
+        )
+        _, other = static.nn.while_loop(
+            lambda i, value: i < 2, lambda i, value: [i + 1, given * 2], [paddle.zeros([], "int64"), start]
+        )
+        assert last.shape == other.shape == [2, 3]
+        return last, other.reshape([6])
+
+    run = program_of(build)
+    found = run(x=counted(2, 3), given=counted(2, 3))
+    np.testing.assert_allclose(found[0], counted(2, 3) * 5)
+    np.testing.assert_allclose(found[1], counted(6) * 2)
+    with pytest.raises(ValueError, match="given"):
+        run(x=counted(2, 3), given=counted(4, 3))
+
+
 def test_other_numbers_of_dimensions_where_everything_is_elementwise() -> None:
     run = program_of(lambda: [F.relu(x() - 3) * 2])
     for array in (counted(6), counted(2, 2, 3), np.float32(5).reshape(())):

@@ -2,9 +2,11 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from proa.llm.engine import Engine, Options, Request, Sampling
+from proa.llm.engine.steps import Shape
 
 from .little import little_model, prompts
 
@@ -35,3 +37,13 @@ def test_only_the_promised_shapes_are_compiled() -> None:
         used = set(engine.steps.shapes)
         assert used <= promised
         assert len({shape.width for shape in used}) > 1
+
+
+def test_a_bad_token_is_an_error_where_the_step_is_read_not_where_it_is_started() -> None:
+    model = little_model()
+    with Engine(model, None, Options(rows=1, context=96)) as engine:
+        shape = Shape(1, 1, engine.widths[0], 1)
+        started = engine.steps.start(shape, {"ids": np.array([[model.config.vocab_size]], np.int32)})
+        with pytest.raises(IndexError, match="embedding"):
+            started.read()
+        assert engine.steps.start(shape, {"ids": np.array([[1]], np.int32)}).read().tokens.shape == (1,)
