@@ -36,22 +36,31 @@ class Chosen(NamedTuple):
     scores: np.ndarray | None = None  # of the targets behind every token of the step
 
 
-class Started(NamedTuple):
-    """What a step gives, before anybody waits for it: the fields of `Chosen` as tensors."""
+class Given(NamedTuple):
+    """What a step gives: the fields of `Chosen` as tensors, and the checks of what went in, as `Graph.run` leaves them."""
 
     chosen: tuple[Tensor, ...]
     scores: Tensor | None
-    checks: tuple[Callable[[], None], ...] = ()  # of the values that went in, as `Graph.run` leaves them
+    checks: tuple[Callable[[], None], ...]
+
+
+class Started:
+    """A step under way; `given` waits until it has been started, and raises what kept it from that."""
+
+    def __init__(self, given: Callable[[], Given]) -> None:
+        self.given = given
 
     @property
     def tokens(self) -> Tensor:
-        return self.chosen[0]
+        return self.given().chosen[0]
 
     def read(self) -> Chosen:
-        for check in self.checks:
+        """Waits for what was chosen."""
+        given = self.given()
+        for check in given.checks:
             check()
-        chosen = Chosen(*(np.asarray(tensor._data()) for tensor in self.chosen))
-        return chosen if self.scores is None else chosen._replace(scores=np.asarray(self.scores._data()))
+        chosen = Chosen(*(np.asarray(tensor._data()) for tensor in given.chosen))
+        return chosen if given.scores is None else chosen._replace(scores=np.asarray(given.scores._data()))
 
 
 def run_graph(
@@ -111,9 +120,11 @@ class Choices:
                 found = self._graphs[key] = graph
         return found
 
-    def run(self, logits: Any, given: dict[str, np.ndarray]) -> tuple[Tensor, ...]:
+    def run(
+        self, logits: Any, given: dict[str, np.ndarray], checks: list[Callable[[], None]] | None = None
+    ) -> tuple[Tensor, ...]:  # fmt: skip
         """Chooses a token in each row of the logits, as `batch.choose_at` says."""
         graph = self._program(logits)
         idle = self._idle[logits._aval.shape[0]]
         inputs = [tensor_from_data(given[n]) if n in given else idle[n] for n in idle]
-        return tuple(run_graph(graph, [logits, *inputs], self.arithmetic))
+        return tuple(run_graph(graph, [logits, *inputs], self.arithmetic, checks))

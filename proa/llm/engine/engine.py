@@ -68,6 +68,7 @@ class Engine:
         self.scheduler = Scheduler(self.pool, options.rows)
         self._choices = Choices(model.config.vocab_size, self.context, options.rows, options.exact)
         self.adapters = Adapters(model, options.adapters, options.adapter_rank)
+        self.looks_ahead = not options.speculate and _looks_ahead(model, options)
         self.steps = self._steps_of(model, self.adapters if options.adapters else None)
         self.draft = self._steps_of(draft) if draft is not None and options.speculate else None
         self._guides = Guides(tokenizer, model.config.vocab_size)
@@ -88,7 +89,7 @@ class Engine:
         if not arithmetic and multiplies_blocks(model):
             arithmetic = "rows"
         per_layer = len(shapes) // model.config.layers
-        return Steps(model, make_pools(shapes), per_layer, self._choices, adapters, arithmetic)
+        return Steps(model, make_pools(shapes), per_layer, self._choices, adapters, arithmetic, self.looks_ahead)
 
     # ---- for users ----------------------------------------------------------------------------------
 
@@ -181,6 +182,8 @@ class Engine:
             thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(timeout)
+        elif thread is None:
+            self.steps.close()
         self._guides.close()
 
     def __enter__(self) -> Engine:
@@ -207,6 +210,7 @@ class Engine:
                 self.rounds.run()
             except Exception as error:
                 self._fail(error)
+        self.steps.close()
 
     def _take_arrivals(self) -> bool:
         """Waits for something to do; False when the engine is to end."""
@@ -228,8 +232,13 @@ class Engine:
             self.rounds.finish(sequence, "error", error)
         for steps in (self.steps, self.draft):
             if steps is not None:
-                steps.pools[:] = make_pools([(pool._aval.shape, pool._aval.dtype) for pool in steps.pools])
+                steps.renew(make_pools([(pool._aval.shape, pool._aval.dtype) for pool in steps.pools]))
         self.pool.forget()
+
+
+def _looks_ahead(model: CausalLM, options: Options) -> bool:
+    """Whether steps are started before the tokens of the last one are read: on a CPU both would wait for the same cores."""
+    return model.norm.weight._aval.place.kind != "cpu" if options.ahead is None else options.ahead
 
 
 def _widths(most: int, factor: int) -> tuple[int, ...]:

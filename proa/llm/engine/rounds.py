@@ -30,8 +30,6 @@ class Rounds:
         self.page_size = engine.pool.page_size
         chunk = min(self.options.chunk, 1 << (engine.context - 1).bit_length())
         self.lengths = (*tuple(n for n in (_SHORTEST, 4 * _SHORTEST, 16 * _SHORTEST) if n < chunk), chunk)
-        on_cpu = engine.model.norm.weight._aval.place.kind == "cpu"
-        self.looks_ahead = (self.options.ahead is None and not on_cpu) or bool(self.options.ahead)
         self.started: Flight | None = None  # a step whose tokens nobody has read yet
         self.prompt_tokens = self.generated_tokens = self.steps = self.finished = self.guessed = self.accepted = 0
 
@@ -85,7 +83,7 @@ class Rounds:
         if self.options.speculate:
             self._plan_guesses()
         decoding = self._guided(scheduler.decoding())
-        if self.looks_ahead and not self.options.speculate:
+        if self.engine.looks_ahead:
             self._decode_ahead(decoding)
         elif decoding:
             self._decode(decoding)
@@ -169,7 +167,7 @@ class Rounds:
         wanted = [Place(row.sequence, number, row.begin + 1 - row.sequence.prompt) for number, row in enumerate(rows)]
         given.update(choose_at(shape.places, wanted, self.engine.context))
         self.steps += 1
-        return Flight(rows, self.engine.steps.start(shape, given, None if before is None else before.step.tokens))
+        return Flight(rows, self.engine.steps.start(shape, given, None if before is None else before.step))
 
     def _take(self, sequence: Sequence, chosen: Chosen, first: int) -> None:
         """The token of a row, and those behind right guesses."""

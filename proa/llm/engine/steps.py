@@ -4,6 +4,9 @@ A step takes `rows` sequences with up to `length` new tokens each and tables of 
 the pools, which are donated, and finds the likeliest token at each of `places` (numbers of tokens of the step, row after
 row). Where more than that is asked (`batch.choose_at`), the logits, which stay where they are, go through one more program
 that is the same for all shapes with so many places (`choices.py`).
+
+A GPU's step is some hundred kernels, which take about as long to start as to run. Where steps are started ahead, a thread of
+its own does that, so that tokens are read and told, and the next step described, meanwhile.
 """
 
 from __future__ import annotations
@@ -23,8 +26,9 @@ from ...ops.math.ternary import where
 from ..model import CausalLM
 from .adapters import Adapters
 from .cache import Paged
-from .choices import Choices, Chosen, Spec, Started, run_graph
+from .choices import Choices, Chosen, Given, Spec, Started, run_graph
 from .ggml import PagedAsGgml
+from .starting import Starter
 
 
 class Shape(NamedTuple):
@@ -42,12 +46,13 @@ class Steps:
 
     def __init__(
         self, model: CausalLM, pools: list[Tensor], per_layer: int, choices: Choices, adapters: Adapters | None = None,
-        arithmetic: str = "",
+        arithmetic: str = "", ahead: bool = False,
     ) -> None:  # fmt: skip
         self.model, self.pools, self.per_layer, self.arithmetic = model, pools, per_layer, arithmetic
         self.choices, self.adapters = choices, adapters
         self._graphs: dict[Shape, Any] = {}
         self._lock = new_lock()
+        self._starter = Starter() if ahead else None
 
     @property
     def shapes(self) -> list[Shape]:
@@ -103,21 +108,39 @@ class Steps:
         """Runs a step and waits for what it chose."""
         return self.start(shape, given).read()
 
-    def start(self, shape: Shape, given: dict[str, np.ndarray], before: Tensor | None = None) -> Started:
+    def start(self, shape: Shape, given: dict[str, np.ndarray], before: Started | None = None) -> Started:
         """Starts a step. What is not given is zeros: tokens that nobody looks at, written to nobody's page. An id of -1 - n
-        is the token that a step chose at its place n: `before` are that step's tokens, which nobody need have read."""
+        is the token that the step `before` chose at its place n, which nobody need have read."""
+        if self._starter is not None:
+            return Started(self._starter.begin(lambda: self._start(shape, given, before)).result)
+        made = self._start(shape, given, before)
+        return Started(lambda: made)
+
+    def _start(self, shape: Shape, given: dict[str, np.ndarray], before: Started | None) -> Given:
         graph = self.program(shape)
         numbers, end = np.zeros(self._room(shape), np.int32), 0
         for spec in self.specs(shape):
             begin, end = end, end + int(np.prod(spec.shape))
             if spec.name in given:
                 numbers[begin:end] = given[spec.name].reshape(-1)
-        inputs = [tensor_from_data(numbers), self.choices.nothing if before is None else before, *self.pools]
+        inputs = [tensor_from_data(numbers), self.choices.nothing if before is None else before.tokens, *self.pools]
         checks: list[Callable[[], None]] = []  # waiting for them here would leave the device idle until the next step
         tokens, logits, scores, *pools = run_graph(graph, inputs, self.arithmetic, checks)
         self.pools[:] = pools
         uses_more = "uses" in given and given["uses"].any()
-        return Started(self.choices.run(logits, given) if uses_more else (tokens,), scores, tuple(checks))
+        chosen = self.choices.run(logits, given, checks) if uses_more else (tokens,)
+        return Given(chosen, scores, tuple(checks))
+
+    def renew(self, pools: Sequence[Tensor]) -> None:
+        """Other pools from now on, behind all that is being started."""
+        if self._starter is not None:
+            self._starter.begin(lambda: None).result()
+        self.pools[:] = pools
+
+    def close(self) -> None:
+        """Ends the thread that starts steps, behind all that it has to start."""
+        if self._starter is not None:
+            self._starter.close()
 
 
 def _with_chosen(ids: Any, before: Any) -> Any:

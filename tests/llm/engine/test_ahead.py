@@ -1,13 +1,19 @@
 """Steps that are started before the last one's tokens are read give the same answers, whatever ends them."""
 
+import subprocess
+import sys
+import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from proa.llm.engine import Engine, Options, Request, Sampling
+from proa.llm.engine.choices import run_graph
 
 from .little import ByteTokenizer, greedy, little_model, prompts
 
+ROOT = Path(__file__).resolve().parents[3]
 COUNT = 14
 SIZES: dict[str, Any] = {"rows": 4, "context": 96, "page_size": 8, "chunk": 16}
 
@@ -88,3 +94,50 @@ def test_prefixes_of_ended_answers_hold_what_was_computed(engine: Engine, asked:
         assert first == answer[:9]
         longer = engine.submit(Request([*prompt, *first], Sampling(max_tokens=5, ignore_end=True))).tokens()
         assert longer == answer[9:14]
+
+
+def test_a_step_that_cannot_be_started_ends_its_requests_and_the_engine_goes_on(
+    asked: Any, expected: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Engine(little_model(), None, Options(**SIZES, ahead=True)) as made:
+        calls = []
+
+        def failing(*given: Any) -> Any:
+            calls.append(threading.current_thread().name)
+            if len(calls) == 5:
+                raise MemoryError("no room")
+            return run_graph(*given)
+
+        monkeypatch.setattr("proa.llm.engine.steps.run_graph", failing)
+        streams = [made.submit(Request(prompt, Sampling(max_tokens=COUNT, ignore_end=True))) for prompt in asked[:2]]
+        for stream in streams:
+            with pytest.raises(MemoryError, match="no room"):
+                stream.tokens()
+        again = [made.submit(Request(prompt, Sampling(max_tokens=COUNT, ignore_end=True))) for prompt in asked[:2]]
+        assert [stream.tokens() for stream in again] == expected[:2]
+        made.pool.check([])
+    assert set(calls) == {"proa-engine-start"}
+
+
+def test_closing_ends_the_thread_that_starts_steps(asked: Any) -> None:
+    before = threading.active_count()
+    with Engine(little_model(), None, Options(**SIZES, ahead=True)) as made:
+        made.submit(Request(asked[0], Sampling(max_tokens=2))).tokens()
+        assert threading.active_count() == before + 2
+    assert threading.active_count() == before
+    unused = Engine(little_model(), None, Options(**SIZES, ahead=True))
+    unused.warm_up(unused.rounds.shapes()[:1])
+    unused.close()
+    assert threading.active_count() == before
+
+
+def test_a_program_may_end_in_the_middle_of_an_answer() -> None:
+    script = """
+from tests.llm.engine.little import little_model
+from proa.llm.engine import Engine, Options, Request, Sampling
+engine = Engine(little_model(), None, Options(rows=2, context=96, ahead=True))
+print(next(iter(engine.submit(Request([1, 2], Sampling(max_tokens=90, ignore_end=True))))).token)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.strip().isdigit()

@@ -31,8 +31,8 @@ class _Watched:
     def __init__(self, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
         self.rows: list[np.ndarray] = []
 
-        def run(graph: Any, inputs: Any, name: str = "") -> Any:
-            found = run_graph(graph, inputs, name)
+        def run(graph: Any, inputs: Any, name: str = "", checks: Any = None) -> Any:
+            found = run_graph(graph, inputs, name, checks)
             self.rows.append(np.asarray(found[1]._data()).copy())
             return found
 
