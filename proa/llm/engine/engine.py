@@ -227,7 +227,7 @@ class Engine:
 
     def _fail(self, error: Exception) -> None:
         """A step went wrong: those in it end with the error. The pools may be lost with it, so all pages are new."""
-        self.rounds.started = None
+        self.rounds.started, self.rounds.unread = None, []
         for sequence in list(self.scheduler.running):
             self.rounds.finish(sequence, "error", error)
         for steps in (self.steps, self.draft):

@@ -10,7 +10,7 @@ import numpy as np
 from ...ops.generation.choosing import USES
 from .ahead import Flight, is_plain, known_rows, rows_behind
 from .batch import Place, Row, choose_at, describe, targets_of
-from .choices import Chosen
+from .choices import Chosen, Started
 from .sequence import Sequence
 from .speculation import NGrams, accepted
 from .steps import Shape
@@ -31,6 +31,7 @@ class Rounds:
         chunk = min(self.options.chunk, 1 << (engine.context - 1).bit_length())
         self.lengths = (*tuple(n for n in (_SHORTEST, 4 * _SHORTEST, 16 * _SHORTEST) if n < chunk), chunk)
         self.started: Flight | None = None  # a step whose tokens nobody has read yet
+        self.unread: list[Started] = []  # chunks in the middle of prompts, whose tokens nobody wants
         self.prompt_tokens = self.generated_tokens = self.steps = self.finished = self.guessed = self.accepted = 0
 
     # ---- shapes -----------------------------------------------------------------------------------------
@@ -77,6 +78,7 @@ class Rounds:
         for sequence in [s for s in (*scheduler.running, *scheduler.waiting) if s.cancelled]:
             self.finish(sequence, "cancelled")
         scheduler.admit()
+        before, self.unread = self.unread, []
         length, reading = scheduler.reading(self.options.chunk, self.lengths)
         if reading:
             self._read(length, reading)
@@ -87,6 +89,8 @@ class Rounds:
             self._decode_ahead(decoding)
         elif decoding:
             self._decode(decoding)
+        for step in before:  # the device has had this round's steps to do meanwhile
+            step.read()
 
     def _read(self, length: int, sequences: list[Sequence]) -> None:
         """One chunk of each prompt; who reaches its end gets its first token."""
@@ -105,14 +109,20 @@ class Rounds:
             for number, row in enumerate(rows)
         ]
         given.update(choose_at(shape.places, wanted, self.engine.context))
-        chosen = self._run(shape, given)
+        self.steps += 1
+        step = self.engine.steps.start(shape, given)
         if self.engine.draft is not None:
             self.engine.draft.run(shape._replace(scores=False), given)
+        chosen = None
+        if ending or shape.scores or not self.engine.looks_ahead:
+            chosen = step.read()
+        else:
+            self.unread.append(step)
         for number, row in enumerate(rows):
             self.prompt_tokens += len(row.tokens)
-            if row.sequence.scores and chosen.scores is not None:
+            if row.sequence.scores and chosen is not None and chosen.scores is not None:
                 self._note_scores(row, chosen.scores[number * length : (number + 1) * length])
-            finished = row.sequence in ending and self._add(row.sequence, chosen, [number])
+            finished = chosen is not None and row.sequence in ending and self._add(row.sequence, chosen, [number])
             self.scheduler.note_computed(row.sequence, len(row.tokens))
             if finished:
                 self.finish(row.sequence)
