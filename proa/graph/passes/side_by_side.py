@@ -22,13 +22,14 @@ from .nature import constants
 from .prepare import cone
 from .registry import FINAL, register_pass
 
+_PANEL = 16  # outputs that lie side by side in a weight in blocks (ops/quantised/blocks.py)
 _FEW = 64  # rows; with more of them computing is the work
 _PART = 0.25  # of the device's memory that copies of weights may take
 
 
 @register_pass(level=2, order=FINAL + 5)  # behind what packs weights, before they are prepared
 def products_side_by_side(draft: Draft) -> int:
-    """linear(x, first), linear(x, second) are parts of linear(x, [first, second])."""
+    """linear(x, first), linear(x, second) are parts of linear(x, [first, second]); weights in blocks likewise."""
     if draft.place.kind != "gpu" or not draft.native:
         return 0
     memory = (jax_device(draft.place).memory_stats() or {}).get("bytes_limit", 0) if started_jax() else 0
@@ -37,11 +38,10 @@ def products_side_by_side(draft: Draft) -> int:
 
 def join_products(draft: Draft, room: float) -> int:
     """Joins what can be joined, if the copies of all its weights take no more than `room` bytes."""
-    fixed, beside = constants(draft), dict[tuple[Any, ...], list[Node]]()
+    fixed, beside = constants(draft), dict[Any, list[Node]]()
     for node in draft.nodes:
         if _can_be_joined(node, fixed):
-            x, weight, bias = node.operands
-            beside.setdefault((id(x), weight.aval.dtype, bias is None, node.attributes), []).append(node)  # type: ignore[union-attr]
+            beside.setdefault(_kind_of(node), []).append(node)
     groups = [nodes for nodes in beside.values() if len(nodes) > 1]
     if sum(_bytes_of(node) for nodes in groups for node in nodes) > room:
         return 0
@@ -51,13 +51,22 @@ def join_products(draft: Draft, room: float) -> int:
 
 
 def _can_be_joined(node: Node, fixed: set[int]) -> bool:
-    if node.name != "linear":
+    if node.name not in ("linear", "block_product"):
         return False
     x, weight, bias = node.operands
-    if not (isinstance(x, Value) and isinstance(weight, Value)) or x.aval.symbolic or weight.aval.ndim != 2:
+    if not isinstance(x, Value) or x.aval.symbolic or not 0 < math.prod(x.aval.shape[:-1]) <= _FEW:
         return False
-    few = 0 < math.prod(x.aval.shape[:-1]) <= _FEW
-    return few and id(weight) in fixed and (bias is None or (isinstance(bias, Value) and id(bias) in fixed))
+    if node.name == "block_product" and node.attribute("outputs") % _PANEL:
+        return False  # what fills its last panel up would stand between two weights
+    return all(one is None or id(one) in fixed for one in (weight, bias))
+
+
+def _kind_of(node: Node) -> tuple[Any, ...]:
+    """What must be the same for two products to be joined."""
+    x, weight, bias = node.operands
+    assert isinstance(weight, Value)
+    form = (weight.aval.shape[1:], *node.attributes[1:]) if node.name == "block_product" else ()
+    return node.name, id(x), weight.aval.dtype, bias is None, form
 
 
 def _bytes_of(node: Node) -> int:
@@ -68,11 +77,13 @@ def _bytes_of(node: Node) -> int:
 def _join(draft: Draft, nodes: list[Node]) -> None:
     first, weights = nodes[0], [node.operands[1] for node in nodes]
     biases = [node.operands[2] for node in nodes if node.operands[2] is not None]
-    _bring_forward(draft, [*weights, *biases], first)
-    (weight,) = draft.record(first, lambda *parts: concat(parts, 1), *weights)
-    bias = draft.record(first, lambda *parts: concat(parts, 0), *biases)[0] if biases else None
-    whole = draft.add(first, "linear", [first.operands[0], weight, bias], first.attributes)
     sizes = [node.output.aval.shape[-1] for node in nodes]
+    in_blocks = first.name == "block_product"
+    _bring_forward(draft, [*weights, *biases], first)
+    (weight,) = draft.record(first, lambda *parts: concat(parts, 0 if in_blocks else 1), *weights)
+    bias = draft.record(first, lambda *parts: concat(parts, 0), *biases)[0] if biases else None
+    attributes = (sum(sizes), *first.attributes[1:]) if in_blocks else first.attributes
+    whole = draft.add(first, first.operation, [first.operands[0], weight, bias], attributes)
     parts = draft.record(first, lambda joined: split(joined, sizes, -1), whole.output)
     for node, part in zip(nodes, parts, strict=True):
         draft.replace(node.output, part)

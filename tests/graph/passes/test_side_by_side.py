@@ -93,3 +93,21 @@ def test_a_weight_used_twice_and_a_result_that_leaves(everywhere: None) -> None:
     graph = graph_of(lambda x: (F.linear(x, weight), F.linear(x, weight) + 1, F.linear(x, weight * 3)), [2, 8])
     assert joined(graph)[0] == 1
     assert_unchanged(graph, random(2, 8))
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+def test_weights_in_blocks_are_joined_by_panels(bits: int, everywhere: None) -> None:
+    from proa.llm.quantised import BlockStorage, rounded_to
+
+    draw = np.random.default_rng(bits)
+    first, second, odd = (
+        BlockStorage(rounded_to(draw.normal(size=(outputs, 64)).astype("float32"), bits, 32))
+        for outputs in (48, 16, 24)
+    )
+    graph = graph_of(lambda x: (first(x), second(x) * 2, odd(x)), [3, 64])
+    draft = Draft.of(graph)
+    assert join_products(draft, PLENTY) == 1
+    draft.verify()
+    assert sum(node.name == "block_product" for node in draft.nodes) == 2  # 24 outputs end in the middle of a panel
+    assert changed_by(graph)["joined"] == 1
+    assert_unchanged(graph, random(3, 64))
