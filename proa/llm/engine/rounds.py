@@ -29,7 +29,7 @@ class Rounds:
         self.scheduler, self.options = engine.scheduler, engine.options
         self.page_size = engine.pool.page_size
         chunk = min(self.options.chunk, 1 << (engine.context - 1).bit_length())
-        self.lengths = (*tuple(n for n in (_SHORTEST, 4 * _SHORTEST, 16 * _SHORTEST) if n < chunk), chunk)
+        self.lengths = (*(_SHORTEST << n for n in range(0, 32, 2) if _SHORTEST << n < chunk), chunk)
         self.started: Flight | None = None  # a step whose tokens nobody has read yet
         self.unread: list[Started] = []  # chunks in the middle of prompts, whose tokens nobody wants
         self.prompt_tokens = self.generated_tokens = self.steps = self.finished = self.guessed = self.accepted = 0
