@@ -15,7 +15,7 @@ _WARPS, _STAGES = 4, 2
 
 def call(
     kernel: Callable[..., None], grid: tuple[int, ...], outputs: Sequence[tuple[tuple[int, ...], Any]], *operands: Any,
-    interpret: bool = False,
+    interpret: bool = False, warps: int = _WARPS,
 ) -> Any:  # fmt: skip
     """Runs `kernel(*operand references, *output references)` once for each cell of a grid; all see whole arrays."""
     import jax
@@ -23,7 +23,7 @@ def call(
     from jax.experimental.pallas import triton
 
     parameters: Any = (
-        {} if interpret else {"compiler_params": triton.CompilerParams(num_warps=_WARPS, num_stages=_STAGES)}
+        {} if interpret else {"compiler_params": triton.CompilerParams(num_warps=warps, num_stages=_STAGES)}
     )
     made = pl.pallas_call(
         kernel,

@@ -136,14 +136,21 @@ def block_embedding(
 # ---- the product ---------------------------------------------------------------------------------
 
 
-def rounded(xp: Any, x: Any, groups: int) -> Any:
-    """x [rows, inputs] on the grids of int8 that the product rounds it to, one for each group."""
+def levels(xp: Any, x: Any, groups: int) -> tuple[Any, Any]:
+    """What the product rounds x [rows, inputs] to: whole numbers [rows, groups, inputs] of int8, and a step for each group
+    [rows, groups, 1]. All are float32."""
     spread = x.reshape(x.shape[0], groups, x.shape[1] // groups)
     reach = xp.max(xp.abs(spread), axis=-1, keepdims=True)
     usable = (reach > np.float32(127 / np.finfo(np.float32).max)) & (reach < np.float32(np.inf))
     inverse = xp.where(usable, np.float32(127) / xp.where(usable, reach, np.float32(1)), np.float32(0))
     numbers = xp.where(usable, xp.rint(spread * inverse), np.float32(0))
-    return (numbers * (reach / np.float32(127))).reshape(x.shape)
+    return numbers, reach / np.float32(127)
+
+
+def rounded(xp: Any, x: Any, groups: int) -> Any:
+    """x [rows, inputs] on the grids of int8 that the product rounds it to, one for each group."""
+    numbers, steps = levels(xp, x, groups)
+    return (numbers * steps).reshape(x.shape)
 
 
 def _infer_product(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
@@ -193,4 +200,4 @@ def _plain_product(
 
 block_product.operation.kernels["cpu"] = native_block_product(_plain_product)
 block_product.operation.kernels["numpy"] = on_host(native_block_product, _plain_product)
-block_product.operation.kernels["gpu"] = few_rows(_plain_product, rounded, rows_of)
+block_product.operation.kernels["gpu"] = few_rows(_plain_product, levels, rows_of)
