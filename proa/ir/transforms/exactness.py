@@ -22,12 +22,12 @@ from typing import Any
 # and no sums in the form of a tree.
 _ON_CPU = ("fusion", "dot-library-rewriter", "tree_reduction_rewriter", "tree-reduction-rewriter")
 # The same for a GPU, whose passes have other names; those of several versions, as XLA overlooks what it does not know. Each
-# operation is a kernel of its own then: the pass that wraps it up ("fusion-wrapper") must stay.
+# operation is a kernel of its own then: the pass that wraps it up ("fusion-wrapper") must stay. So do those that divide long
+# rows: sums do not go through XLA there, and the largest of a row has no order.
 _ON_GPU = (
     "fusion", "priority-fusion", "fusion_merger", "multi_output_fusion", "multi-output-fusion", "horizontal_loop_fusion",
     "gpu_horizontal_loop_fusion", "horizontal_input_fusion", "gpu_horizontal_input_fusion", "triton-softmax-rewriter",
-    "softmax-rewriter-triton", "cudnn-norm-rewriter", "reduction-splitter", "tree_reduction_rewriter",
-    "tree-reduction-rewriter", "gpu-tree-reduction-rewriter",
+    "softmax-rewriter-triton", "fusion-block-level-rewriter", "norm-rewriter",
 )  # fmt: skip
 
 
