@@ -86,7 +86,7 @@ class Operation:
         self.name = name
         self.kernel = kernel
         # Overrides by backend: "numpy" (tier 0 on the CPU), "xla" (whenever traced), a place kind ("gpu" …),
-        # "exact" and "ggml" (see exactness.py) or "sizes" (see known.py).
+        # "exact" and "ggml", on one kind of place only "exact gpu" (see exactness.py), or "sizes" (see known.py).
         self.kernels: dict[str, Kernel] = {}
         self.operand_names = tuple(operand_names)
         self.attribute_names = tuple(attribute_names)
@@ -156,8 +156,12 @@ class Operation:
             return False
         return any(isinstance(kind, Aval) and kind.size >= self.host_from for kind in kinds)
 
-    def kernel_for(self, backend: str) -> Kernel:
-        """The kernel for `numpy`, or for XLA on a kind of place."""
+    def kernel_for(self, backend: str, arithmetic: str = "") -> Kernel:
+        """The kernel for `numpy`, or for XLA on a kind of place; that of an arithmetic, where there is one."""
+        if arithmetic:
+            own = self.kernels.get(f"{arithmetic} {backend}") or self.kernels.get(arithmetic)
+            if own is not None:
+                return own
         override = self.kernels.get(backend)
         if override is None and backend != "numpy":
             override = self.kernels.get("xla")

@@ -40,7 +40,7 @@ _MANY_TIMES = 8  # so much larger are the weights of such a program than what th
 def standing_options(program: Program, place: Place, sharded: bool) -> dict[str, Any]:
     """The options that a program is always compiled with."""
     if exactness.wanted():
-        return exactness.COMPILER_OPTIONS
+        return exactness.compiler_options(place.kind)
     if place.kind != "gpu":
         return {}
     return (WEIGHTS_APART | ONE_BY_ONE if _has_few_rows(program) else {}) | (OVERLAPPING if sharded else {})

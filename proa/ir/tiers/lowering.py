@@ -46,8 +46,7 @@ KEEPERS: list[Callable[[], None]] = []  # called when freed memory that somebody
 def call_kernel(jnp: Any, instruction: Instruction, arguments: list[Any], kind: str) -> tuple[Any, ...]:
     """Traces one instruction with the kernel for a kind of place; results have exactly the inferred dtypes."""
     operation = instruction.operation
-    wanted = exactness.wanted()
-    kernel = operation.kernel_for(wanted if wanted in operation.kernels else kind)
+    kernel = operation.kernel_for(kind, exactness.wanted())
     if operation.variadic:
         result = kernel(jnp, arguments, *instruction.attributes)
     else:

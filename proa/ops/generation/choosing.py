@@ -25,7 +25,7 @@ TOP_K, PROMPT = range(2)
 USES = ("penalties", "bias", "mask", "draw", "top_k", "top_p", "logprobs", "tops")
 NUM_TOPS = 20  # likely tokens that are told on demand
 _CHUNK = 256  # tokens that are walked along together
-Sums = Callable[[Any, Any], Any]  # of the rows of an array
+Sums = Callable[[Any, Any], Any]  # over the last axis of an array
 _NOWHERE = np.float32(-np.inf)
 
 
@@ -112,9 +112,10 @@ def choose_tokens(
 
 def choose(
     xp: Any, logits: Any, numbers: Any, limits: Any, history: Any, bias_tokens: Any, bias_values: Any, allowed: Any, uses:
-    Any, sums: Sums,
+    Any, sums: Sums, walked: Sums | None = None,
 ) -> Any:  # fmt: skip
-    """The kernel of `choose_tokens`, with a way to sum rows up."""
+    """The kernel of `choose_tokens`, with a way to sum rows up; `walked`: another one for the chances of a draw."""
+    walked = walked or _sums
     raw = logits.astype(np.float32)
     changed = _when(xp, uses[1] > 0, lambda: _biased(xp, raw, bias_tokens, bias_values), lambda: raw)
     changed = _when(xp, uses[0] > 0, lambda: _penalised(xp, changed, history, numbers, limits), lambda: changed)
@@ -122,7 +123,7 @@ def choose(
         xp, uses[2] > 0, lambda: xp.where(_bits(xp, allowed, raw.shape[1]), changed, _NOWHERE), lambda: changed
     )
     best = _largest(xp, changed)
-    tokens = _when(xp, uses[3] > 0, lambda: _drawn(xp, changed, best, numbers, limits, uses), lambda: best)
+    tokens = _when(xp, uses[3] > 0, lambda: _drawn(xp, changed, best, numbers, limits, uses, walked), lambda: best)
     none = xp.zeros((raw.shape[0],), np.float32)
     total = _when(xp, uses[6] > 0, lambda: _log_total(xp, raw, sums), lambda: none)
     logprobs = _when(xp, uses[6] > 0, lambda: _at(xp, raw, tokens) - total, lambda: none)
@@ -156,7 +157,7 @@ def _at(xp: Any, rows: Any, tokens: Any) -> Any:
 
 
 def _sums(xp: Any, rows: Any) -> Any:
-    return xp.sum(rows, axis=1)
+    return xp.sum(rows, axis=-1)
 
 
 def _log_total(xp: Any, raw: Any, sums: Sums) -> Any:
@@ -217,22 +218,22 @@ def _bits(xp: Any, allowed: Any, vocabulary: int) -> Any:
 # ---- one draw a row ------------------------------------------------------------------------------
 
 
-def _drawn(xp: Any, changed: Any, best: Any, numbers: Any, limits: Any, uses: Any) -> Any:
+def _drawn(xp: Any, changed: Any, best: Any, numbers: Any, limits: Any, uses: Any, sums: Sums) -> Any:
     """The token that a walk along the probabilities finds; `best` where the temperature is 0."""
     temperature = numbers[:, TEMPERATURE]
     scaled = changed / xp.where(temperature > 0, temperature, np.float32(1.0))[:, None]
     weights = xp.exp(scaled - xp.max(scaled, axis=1, keepdims=True))  # the likeliest has 1
     weights = xp.where(weights >= numbers[:, MIN_P, None], weights, np.float32(0.0))
     weights = _when(xp, uses[4] > 0, lambda: _first_k(xp, weights, limits[:, TOP_K]), lambda: weights)
-    weights = _when(xp, uses[5] > 0, lambda: _first_p(xp, weights, numbers[:, TOP_P]), lambda: weights)
-    return xp.where(temperature > 0, _walk(xp, weights, numbers[:, UNIFORM]), best).astype(np.int32)
+    weights = _when(xp, uses[5] > 0, lambda: _first_p(xp, weights, numbers[:, TOP_P], sums), lambda: weights)
+    return xp.where(temperature > 0, _walk(xp, weights, numbers[:, UNIFORM], sums), best).astype(np.int32)
 
 
-def _walk(xp: Any, weights: Any, uniform: Any) -> Any:
+def _walk(xp: Any, weights: Any, uniform: Any, add_up: Sums) -> Any:
     """Where a share `uniform` of all weights has been passed: first over chunks, then inside one."""
     rows, vocabulary = weights.shape
     chunks = xp.pad(weights, ((0, 0), (0, -vocabulary % _CHUNK))).reshape(rows, -1, _CHUNK)
-    sums = xp.cumsum(xp.sum(chunks, axis=2), axis=1)
+    sums = xp.cumsum(add_up(xp, chunks), axis=1)
     goal = uniform * sums[:, -1]
     chunk = _passed(xp, sums, goal)
     before = xp.where(chunk > 0, _at(xp, sums, xp.maximum(chunk - 1, 0)), np.float32(0.0))
@@ -258,17 +259,17 @@ def _first_k(xp: Any, weights: Any, k: Any) -> Any:
     return xp.where(weights >= limit, weights, np.float32(0.0))
 
 
-def _first_p(xp: Any, weights: Any, p: Any) -> Any:
+def _first_p(xp: Any, weights: Any, p: Any, sums: Sums) -> Any:
     """Chances of the likeliest that together have the share p, and of those as likely as the last of them.
 
     A row with a share of 1 stays as it is, so that it is the same beside rows that have none."""
-    goal = p * xp.sum(weights, axis=1)
+    goal = p * sums(xp, weights)
     if xp is np:
         ordered = -np.sort(-weights, axis=1)
         last = np.minimum((np.cumsum(ordered, axis=1) < goal[:, None]).sum(axis=1), weights.shape[1] - 1)
         limit = np.take_along_axis(ordered, last[:, None], axis=1)
     else:
-        limit = _threshold(xp, weights, lambda kept: xp.sum(xp.where(kept, weights, 0), axis=1) >= goal)
+        limit = _threshold(xp, weights, lambda kept: sums(xp, xp.where(kept, weights, 0)) >= goal)
     return xp.where((weights >= limit) | (p[:, None] >= 1), weights, np.float32(0.0))
 
 
