@@ -8,16 +8,28 @@ weights, and of weighted values, relative to their largest score) is put togethe
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .pallas import call, power_of_two
 
 _LOWEST = float(np.finfo(np.float32).min / 2)
-_TILE = 64  # keys at a time
-_KEYS = 256  # of a program, at least
-_ENOUGH = 1024  # programs that keep a GPU busy
+
+
+class _Tiling(NamedTuple):
+    """How the work is cut."""
+
+    tile: int  # keys at a time
+    keys: int  # of a program, at least
+    enough: int  # programs that keep a GPU busy
+    warps: int
+
+
+# One query needs few registers for each key: a warp alone waits for no other one (2,100 keys of 32 heads on an H200: 24 us,
+# with four warps 40; 64 sequences 480 us and 980). Queries that share keys are several times the work.
+_HELD = 8192  # bytes of keys that a warp's registers have room for, beside as many of values
+_ALONE, _SHARING = _Tiling(32, 64, 4096, 1), _Tiling(64, 256, 1024, 4)
 
 
 def single_queries(otherwise: Callable[..., Any], interpret: bool = False) -> Callable[..., Any]:
@@ -51,8 +63,11 @@ def _parts(
     rows, _, heads, size = query.shape
     page, kv_heads, value_size = keys.shape[1], keys.shape[2], values.shape[3]
     groups, count = heads // kv_heads, tables.shape[1] * page
-    splits = max(1, min(-(-count // _KEYS), _ENOUGH // (rows * kv_heads)))
-    each = -(-count // (splits * _TILE)) * _TILE
+    tile, fewest, enough, warps = _ALONE if groups == 1 else _SHARING
+    if groups == 1:
+        tile = max(8, min(tile, _HELD // (max(size, value_size) * keys.dtype.itemsize)))
+    splits = max(1, min(-(-count // fewest), enough // (rows * kv_heads)))
+    each = -(-count // (splits * tile)) * tile
     splits = -(-count // each)
     wide, f32 = power_of_two(groups), jnp.float32  # JAX makes float64 of what has no type
 
@@ -65,30 +80,30 @@ def _parts(
         q = q_ref[row, head, group, :].astype(jnp.float32) * scale
         begin, end = split * each, jnp.minimum((split + 1) * each, position + 1)
         if window is not None:
-            begin = jnp.maximum(begin, (position + 1 - window) // _TILE * _TILE)
+            begin = jnp.maximum(begin, (position + 1 - window) // tile * tile)
 
         def step(number: Any, state: Any) -> Any:
             most, total, out = state
-            index = begin + number * _TILE + jnp.arange(_TILE, dtype=jnp.int32)
+            index = begin + number * tile + jnp.arange(tile, dtype=jnp.int32)
             seen = index < end
             if window is not None:
                 seen = seen & (index > position - window)
             inside = jnp.where(seen, index, 0)
             pages = t_ref[row, inside // page]
             k = k_ref[pages, inside % page, head, :].astype(jnp.float32)
+            v = v_ref[pages, inside % page, head, :].astype(jnp.float32)  # on its way while scores are computed
             scores = jnp.sum(q[:, None, :] * k[None, :, :], axis=2)
             if cap:
                 scores = cap * jnp.tanh(scores / cap)
             scores = jnp.where(seen[None, :], scores, _LOWEST)
             larger = jnp.maximum(most, jnp.max(scores, axis=1))
             weights = jnp.where(seen[None, :], jnp.exp(scores - larger[:, None]), 0.0)
-            v = v_ref[pages, inside % page, head, :].astype(jnp.float32)
             old = jnp.exp(most - larger)
             summed = jnp.sum(weights[:, :, None] * v[None, :, :], axis=1)
             return larger, total * old + jnp.sum(weights, axis=1), out * old[:, None] + summed
 
         start = jnp.full((wide,), _LOWEST, f32), jnp.zeros((wide,), f32), jnp.zeros((wide, value_size), f32)
-        rounds = jnp.maximum(end - begin + _TILE - 1, 0) // _TILE
+        rounds = jnp.maximum(end - begin + tile - 1, 0) // tile
         most, total, out = lax.fori_loop(0, rounds, step, start)
         most_ref[row, head, split, :] = most
         sum_ref[row, head, split, :] = total
@@ -98,6 +113,7 @@ def _parts(
     most, total, out = call(
         kernel, (rows, kv_heads, splits), [(lead, np.float32), (lead, np.float32), ((*lead, value_size), np.float32)],
         query.reshape(rows, kv_heads, groups, size), keys, values, tables, positions.reshape(rows), interpret=interpret,
+        warps=warps,
     )  # fmt: skip
     return most[..., :groups], total[..., :groups], out[..., :groups, :]
 
