@@ -94,6 +94,14 @@ class TraceNode(dict[Any, "TraceNode"]):
         """Whether the number of values passes a multiple of `_CHECKPOINT` here."""
         return self.index // _CHECKPOINT != self.next_index // _CHECKPOINT
 
+    def goes_on(self) -> None:
+        """Nobody asks again at this checkpoint: what leads here is no loop."""
+        root, made = self.root, self.instruction
+        assert root is not None
+        assert made is not None
+        others = self.cut or self.launches is not None or self.next_index >= root.window
+        self.hook = others or _is_noted(root, made.operation, made.attributes, self.scope)
+
     @property
     def is_mark(self) -> bool:
         """Whether a scope begins here: the node is no instruction, no input and no root."""
@@ -235,6 +243,12 @@ def instruction_key(instruction: Instruction) -> tuple[Any, ...]:
     return (instruction.operation, *operands, *keys)
 
 
+def _is_noted(root: TraceRoot, operation: Operation, attributes: tuple[Any, ...], scope: Scope | None) -> bool:
+    """Whether something is to be done for an instruction itself, wherever it stands (see `Segment.note`)."""
+    checked = operation.check is not None and operation.checks(attributes)
+    return root.hook or checked or (scope is not None and scope.observe is not None)
+
+
 def grow_instruction(parent: TraceNode, key: Any, instruction: Instruction) -> TraceNode:
     """Adds the edge of an instruction recorded here for the first time."""
     _Count.nodes += 1
@@ -243,11 +257,9 @@ def grow_instruction(parent: TraceNode, key: Any, instruction: Instruction) -> T
     operation, index, outputs, scope = instruction.operation, instruction.index, instruction.outputs, parent.scope
     next_index = index + len(outputs)
     hook = (
-        root.hook
-        or (operation.check is not None and operation.checks(instruction.attributes))
-        or next_index >= root.window
+        next_index >= root.window
         or index // _CHECKPOINT != next_index // _CHECKPOINT
-        or (scope is not None and scope.observe is not None)
+        or _is_noted(root, operation, instruction.attributes, scope)
     )
     node = parent[key] = TraceNode(parent, root, next_index, instruction, None, outputs[0], index, hook)
     return node

@@ -12,6 +12,8 @@ from typing import Any
 
 from ..keys import attribute_key
 
+_MOST = 0.75  # of the operations belong to a round that explains them
+
 
 def find_period(items: Sequence[Any]) -> int | None:
     """The length of the round that `items` ends with (seen at least three times), the one that explains most of it."""
@@ -22,7 +24,7 @@ def find_period(items: Sequence[Any]) -> int | None:
         if matches[length] >= 2 * length:
             if shortest is None:
                 shortest = length
-            if matches[length] >= 0.75 * (len(items) - length):
+            if matches[length] >= _MOST * (len(items) - length):
                 return length
     return shortest
 
@@ -42,11 +44,22 @@ def _prefix_matches(items: list[Any]) -> list[int]:
     return matches
 
 
+def is_loop(instructions: Sequence[Any]) -> bool:
+    """Whether most of it is the rounds of one loop."""
+    keys = _keys(instructions)
+    matches = _prefix_matches(keys[::-1])
+    lengths = range(1, len(keys) // 3 + 1)
+    return any(matches[length] >= max(2 * length, _MOST * (len(keys) - length)) for length in lengths)
+
+
 def aligned_window(instructions: Sequence[Any], window: int) -> int:
     """A window of whole rounds for work that looks like `instructions`; `window` itself when there is no round."""
-    keys = [(i.operation, attribute_key(i.attributes), len(i.outputs)) for i in instructions]
-    period = find_period(keys)
+    period = find_period(_keys(instructions))
     if period is None:
         return window
-    values = sum(outputs for _, _, outputs in keys[-period:])
+    values = sum(len(instruction.outputs) for instruction in instructions[-period:])
     return window // values * values or window
+
+
+def _keys(instructions: Sequence[Any]) -> list[Any]:
+    return [(i.operation, attribute_key(i.attributes), len(i.outputs)) for i in instructions]

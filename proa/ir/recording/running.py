@@ -31,7 +31,7 @@ from .cutting import note_late_read
 from .deferred import Unchecked, spread_failure, verify_values
 from .memory import is_past, live_tensors
 from .mode import WHOLE, Mode
-from .period import aligned_window
+from .period import aligned_window, is_loop
 from .segment import STATE, Failure, Segment
 from .thread_state import LOCAL
 
@@ -148,7 +148,10 @@ def after_record(segment: Segment, node: TraceNode) -> None:
     elif node.next_index >= root.window:
         _flush_full_window(segment)
     elif node.is_checkpoint and root.window == Mode.window and is_past(segment):
-        _flush_full_window(segment, node.next_index)
+        if is_loop(node.program(()).instructions):
+            _flush_full_window(segment, node.next_index)
+        else:
+            node.goes_on()  # one large computation (high derivatives), which is worth more in one piece
 
 
 def _flush_full_window(segment: Segment, window: int = 0) -> None:
