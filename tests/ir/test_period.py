@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 
+import proa as paddle
 from proa.ir.recording.period import _prefix_matches, find_period
+from proa.ir.recording.thread_state import LOCAL
 
 
 @pytest.mark.parametrize(
@@ -33,3 +36,26 @@ def test_prefix_matches_against_the_definition() -> None:
             while position + length < len(items) and items[length] == items[position + length]:
                 length += 1
             assert found[position] == length
+
+
+def _chosen(count: int, generator: random.Random) -> list[str]:
+    return [generator.choice(["sin", "cos", "tanh", "exp", "neg", "abs", "square"]) for _ in range(count)]
+
+
+@pytest.mark.parametrize("is_loop", [True, False])
+def test_work_that_nobody_looks_at_is_cut_if_it_is_a_loop(is_loop: bool) -> None:
+    """One large computation (high derivatives) is worth more in one piece; both are walked twice, and end alike."""
+    generator = random.Random(7)
+    names = _chosen(50, generator) * 110 if is_loop else _chosen(5500, generator)
+    for _ in range(2):
+        x = paddle.ones([2])
+        x.numpy()
+        segment = LOCAL.segment
+        for name in names:
+            x = getattr(paddle, name)(x).clip(-1.0, 1.0)
+        assert (LOCAL.segment is not segment) == is_loop
+        found = x.numpy()
+    expected = np.ones(2, np.float32)
+    for name in names:
+        expected = np.clip({"neg": np.negative}.get(name, getattr(np, name, None))(expected), -1.0, 1.0)
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
