@@ -51,6 +51,16 @@ def single_queries(otherwise: Callable[..., Any], interpret: bool = False) -> Ca
     return kernel
 
 
+def _cut(groups: int, row_bytes: int, programs: int, count: int) -> tuple[int, int, int, int]:
+    """Keys at a time, parts of `count` keys, how many keys each has, and warps of a program."""
+    tile, keys, enough, warps = _ALONE if groups == 1 else _SHARING
+    if groups == 1:
+        tile = max(8, min(tile, _HELD // row_bytes))
+    splits = max(1, min(-(-count // keys), enough // programs))
+    each = -(-count // (splits * tile)) * tile
+    return tile, -(-count // each), each, warps
+
+
 def _parts(
     query: Any, keys: Any, values: Any, tables: Any, positions: Any, scale: float, window: int | None, cap: float,
     interpret: bool,
@@ -63,12 +73,7 @@ def _parts(
     rows, _, heads, size = query.shape
     page, kv_heads, value_size = keys.shape[1], keys.shape[2], values.shape[3]
     groups, count = heads // kv_heads, tables.shape[1] * page
-    tile, fewest, enough, warps = _ALONE if groups == 1 else _SHARING
-    if groups == 1:
-        tile = max(8, min(tile, _HELD // (max(size, value_size) * keys.dtype.itemsize)))
-    splits = max(1, min(-(-count // fewest), enough // (rows * kv_heads)))
-    each = -(-count // (splits * tile)) * tile
-    splits = -(-count // each)
+    tile, splits, each, warps = _cut(groups, max(size, value_size) * keys.dtype.itemsize, rows * kv_heads, count)
     wide, f32 = power_of_two(groups), jnp.float32  # JAX makes float64 of what has no type
 
     def kernel(
