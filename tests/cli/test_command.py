@@ -177,17 +177,17 @@ def test_mistakes_are_one_line(words, expected, tmp_path, capsys):
     assert {name for name in os.listdir(tmp_path) if "certificate" not in name} <= set(before)
 
 
-@pytest.mark.parametrize("command", ["verify", "inspect"])
-def test_an_interrupted_command_says_so_in_a_line(command: str, tmp_path: pathlib.Path) -> None:
+def test_an_interrupted_command_says_so_in_a_line(tmp_path: pathlib.Path) -> None:
     """Whatever it does at that moment: here it waits for a file that nobody fills."""
     pipe = tmp_path / "model.proa"
     os.mkfifo(pipe)
     process = subprocess.Popen(
-        [sys.executable, "-m", "proa_command", command, str(pipe)],
+        [sys.executable, "-m", "proa_command", "verify", str(pipe)],
         stderr=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": ROOT},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # it is ignored where the tests run behind `&`
     )  # fmt: skip
     with open(pipe, "wb"):  # which waits for the command to open it
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert errors.strip().splitlines() == [f"proa {command}: interrupted."]
+    assert errors.strip().splitlines() == ["proa verify: interrupted."]

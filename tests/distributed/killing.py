@@ -24,11 +24,12 @@ WORKER = str(ROOT / "tests" / "distributed" / "workers" / "elastic_worker.py")
 
 
 def run(
-    folder: pathlib.Path, steps: int, processes: str, kills: list[tuple[float, int]], limit: float
+    folder: pathlib.Path, steps: int, processes: str, kills: list[tuple[float, int]], limit: float, saved: bool = False
 ) -> tuple[float, int]:
     """One job; gives its final loss and how many processes were killed.
 
-    `kills`: for each round, seconds since its processes began to join, and which of them.
+    `kills`: for each round, seconds since its processes began to join, and which of them. `saved`: since there is a
+    checkpoint to go on from.
     """
     command = [
         sys.executable, "-m", "proa.distributed.launch", "--nproc_per_node", processes, "--max_restart", str(len(kills)),
@@ -41,6 +42,8 @@ def run(
         for number, (moment, which) in enumerate(kills):
             while not (pids := sorted(folder.glob(f"pid.{number}.*"))) and job.poll() is None:
                 time.sleep(0.01)
+            while saved and not (folder / "checkpoint.pd").exists() and job.poll() is None:
+                time.sleep(0.001)
             end = time.monotonic() + moment
             while time.monotonic() < end and job.poll() is None:
                 time.sleep(0.01)
