@@ -55,8 +55,8 @@ class TraceNode(dict[Any, "TraceNode"]):
     """A place in the tree; as a dictionary it maps edges to the next nodes."""
 
     __slots__ = (
-        "aval", "cut", "entries", "hook", "index", "instruction", "late_reads", "launches", "leaf", "next_index",
-        "parent", "root", "scope",
+        "aval", "cut", "entries", "hook", "index", "instruction", "is_checkpoint", "late_reads", "launches", "leaf",
+        "next_index", "parent", "root", "scope",
     )  # fmt: skip
 
     def __init__(
@@ -80,6 +80,7 @@ class TraceNode(dict[Any, "TraceNode"]):
         self.next_index = next_index
         self.hook = hook  # something is to be done after recording this instruction (see `running.after_record`)
         self.entries: dict[tuple[int, ...], Any] | None = None
+        self.is_checkpoint = False  # it is asked here whether the work so far is of use to anybody
         self.cut = False  # the segment ends behind this instruction (see cutting.py)
         self.late_reads = 0
         self.launches: Any = None  # the tiled program and the number of its tile that ends here (see tiling.py)
@@ -88,19 +89,6 @@ class TraceNode(dict[Any, "TraceNode"]):
 
     def __reduce__(self) -> Any:
         raise TypeError("trace nodes are not copied or pickled")
-
-    @property
-    def is_checkpoint(self) -> bool:
-        """Whether the number of values passes a multiple of `_CHECKPOINT` here."""
-        return self.index // _CHECKPOINT != self.next_index // _CHECKPOINT
-
-    def goes_on(self) -> None:
-        """Nobody asks again at this checkpoint: what leads here is no loop."""
-        root, made = self.root, self.instruction
-        assert root is not None
-        assert made is not None
-        others = self.cut or self.launches is not None or self.next_index >= root.window
-        self.hook = others or _is_noted(root, made.operation, made.attributes, self.scope)
 
     @property
     def is_mark(self) -> bool:
@@ -216,7 +204,7 @@ def twin(node: TraceNode) -> TraceNode:
     """Another place at the end of the same path, from which nothing was recorded yet."""
     made = TraceNode(node.parent, node.root, node.next_index)
     made.scope, made.instruction, made.leaf = node.scope, node.instruction, node.leaf
-    made.aval, made.index, made.hook = node.aval, node.index, node.hook
+    made.aval, made.index, made.hook, made.is_checkpoint = node.aval, node.index, node.hook, node.is_checkpoint
     return made
 
 
@@ -243,12 +231,6 @@ def instruction_key(instruction: Instruction) -> tuple[Any, ...]:
     return (instruction.operation, *operands, *keys)
 
 
-def _is_noted(root: TraceRoot, operation: Operation, attributes: tuple[Any, ...], scope: Scope | None) -> bool:
-    """Whether something is to be done for an instruction itself, wherever it stands (see `Segment.note`)."""
-    checked = operation.check is not None and operation.checks(attributes)
-    return root.hook or checked or (scope is not None and scope.observe is not None)
-
-
 def grow_instruction(parent: TraceNode, key: Any, instruction: Instruction) -> TraceNode:
     """Adds the edge of an instruction recorded here for the first time."""
     _Count.nodes += 1
@@ -256,10 +238,14 @@ def grow_instruction(parent: TraceNode, key: Any, instruction: Instruction) -> T
     assert root is not None
     operation, index, outputs, scope = instruction.operation, instruction.index, instruction.outputs, parent.scope
     next_index = index + len(outputs)
+    is_checkpoint = index // _CHECKPOINT != next_index // _CHECKPOINT
     hook = (
-        next_index >= root.window
-        or index // _CHECKPOINT != next_index // _CHECKPOINT
-        or _is_noted(root, operation, instruction.attributes, scope)
+        root.hook
+        or (operation.check is not None and operation.checks(instruction.attributes))
+        or next_index >= root.window
+        or is_checkpoint
+        or (scope is not None and scope.observe is not None)
     )
     node = parent[key] = TraceNode(parent, root, next_index, instruction, None, outputs[0], index, hook)
+    node.is_checkpoint = is_checkpoint
     return node

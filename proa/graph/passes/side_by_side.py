@@ -6,7 +6,8 @@ join them as well, but copy the weights at each run (`WEIGHTS_APART` in ir/tiers
 they are joined once (see prepare.py).
 
 Invariant: the same sums of products. The copies stay beside the weights, so they are made only where they fit easily, and
-only of weights that take no part in gradients or updates of the graph.
+only of weights that the graph does not change and that lie on one device: parts of a weight that is divided among several
+would have to be sent around.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ import math
 from typing import Any
 
 from ...core.place import jax_device
-from ...ir.xla import started_jax
+from ...ir.recording.mode import Mode
+from ...ops.quantised.blocks import PANEL
 from ...ops.shape.joining import concat, split
 from .draft import Draft, Node, Value
 from .nature import constants
 from .prepare import cone
 from .registry import FINAL, register_pass
 
-_PANEL = 16  # outputs that lie side by side in a weight in blocks (ops/quantised/blocks.py)
 _FEW = 64  # rows; with more of them computing is the work
 _PART = 0.25  # of the device's memory that copies of weights may take
 
@@ -30,9 +31,9 @@ _PART = 0.25  # of the device's memory that copies of weights may take
 @register_pass(level=2, order=FINAL + 5)  # behind what packs weights, before they are prepared
 def products_side_by_side(draft: Draft) -> int:
     """linear(x, first), linear(x, second) are parts of linear(x, [first, second]); weights in blocks likewise."""
-    if draft.place.kind != "gpu" or not draft.native:
+    if draft.place.kind != "gpu" or not draft.native or Mode.sharded:
         return 0
-    memory = (jax_device(draft.place).memory_stats() or {}).get("bytes_limit", 0) if started_jax() else 0
+    memory = (jax_device(draft.place).memory_stats() or {}).get("bytes_limit", 0)
     return join_products(draft, _PART * memory)
 
 
@@ -56,7 +57,7 @@ def _can_be_joined(node: Node, fixed: set[int]) -> bool:
     x, weight, bias = node.operands
     if not isinstance(x, Value) or x.aval.symbolic or not 0 < math.prod(x.aval.shape[:-1]) <= _FEW:
         return False
-    if node.name == "block_product" and node.attribute("outputs") % _PANEL:
+    if node.name == "block_product" and node.attribute("outputs") % PANEL:
         return False  # what fills its last panel up would stand between two weights
     return all(one is None or id(one) in fixed for one in (weight, bias))
 

@@ -17,16 +17,21 @@ _MOST = 0.75  # of the operations belong to a round that explains them
 
 def find_period(items: Sequence[Any]) -> int | None:
     """The length of the round that `items` ends with (seen at least three times), the one that explains most of it."""
-    reversed_items = list(items)[::-1]
-    matches = _prefix_matches(reversed_items)
+    most, shortest = _periods(items)
+    return most or shortest
+
+
+def _periods(items: Sequence[Any]) -> tuple[int | None, int | None]:
+    """The shortest round that explains most of the items, and the shortest of all."""
+    matches = _prefix_matches(list(items)[::-1])
     shortest: int | None = None
     for length in range(1, len(items) // 3 + 1):
         if matches[length] >= 2 * length:
             if shortest is None:
                 shortest = length
             if matches[length] >= _MOST * (len(items) - length):
-                return length
-    return shortest
+                return length, shortest
+    return None, shortest
 
 
 def _prefix_matches(items: list[Any]) -> list[int]:
@@ -46,10 +51,7 @@ def _prefix_matches(items: list[Any]) -> list[int]:
 
 def is_loop(instructions: Sequence[Any]) -> bool:
     """Whether most of it is the rounds of one loop."""
-    keys = _keys(instructions)
-    matches = _prefix_matches(keys[::-1])
-    lengths = range(1, len(keys) // 3 + 1)
-    return any(matches[length] >= max(2 * length, _MOST * (len(keys) - length)) for length in lengths)
+    return _periods(_keys(instructions))[0] is not None
 
 
 def aligned_window(instructions: Sequence[Any], window: int) -> int:

@@ -151,7 +151,7 @@ def after_record(segment: Segment, node: TraceNode) -> None:
         if is_loop(node.program(()).instructions):
             _flush_full_window(segment, node.next_index)
         else:
-            node.goes_on()  # one large computation (high derivatives), which is worth more in one piece
+            node.is_checkpoint = False  # one large computation (high derivatives), which is worth more in one piece
 
 
 def _flush_full_window(segment: Segment, window: int = 0) -> None:

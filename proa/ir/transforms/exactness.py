@@ -3,9 +3,8 @@
 What a compiled program computes for one row of a batch depends, in its last bits, on all else that it computes: products are
 summed in another order for another number of rows, and whether `a * b + c` is rounded once or twice is a matter of what XLA
 fuses. Programs that are lowered inside `arithmetic(name)` give that up. An operation that has a kernel of that name uses it
-("exact gpu" is one for a GPU only).
-Everything else is computed one operation at a time, without fusion. Native code is taken whatever the size, as a threshold
-would look at the number of rows. It is slower.
+("exact gpu" is one for a GPU only). Everything else is computed one operation at a time, without fusion. Native code is
+taken whatever the size, as a threshold would look at the number of rows. It is slower.
 
 "exact": kernels that sum in an order which depends on nothing but the row. "ggml": those that compute as llama.cpp does.
 "rows": no kernels of their own, for programs whose operations all look at one row at a time, in native code or elementwise.

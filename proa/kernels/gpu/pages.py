@@ -26,9 +26,9 @@ class _Tiling(NamedTuple):
     warps: int
 
 
+_HELD = 8192  # bytes of keys that a warp's registers have room for, beside as many of values
 # One query needs few registers for each key: a warp alone waits for no other one (2,100 keys of 32 heads on an H200: 24 us,
 # with four warps 40; 64 sequences 480 us and 980). Queries that share keys are several times the work.
-_HELD = 8192  # bytes of keys that a warp's registers have room for, beside as many of values
 _ALONE, _SHARING = _Tiling(32, 64, 4096, 1), _Tiling(64, 256, 1024, 4)
 
 

@@ -186,7 +186,7 @@ class Helpers {
   }
 
   // The next job, if one comes within a moment. Where it seldom pays to wait, it is tried seldom: between jobs that are further
-  // apart XLA has work for this thread (a PINN's step took a seventh longer).
+  // apart XLA has work for this thread (a PINN's step took a tenth longer).
   Job* stay() {
     if (worth_.load(std::memory_order_relaxed) <= 0 && tried_.fetch_add(1, std::memory_order_relaxed) % kTrials) return nullptr;
     for (Place& place : places_) {
