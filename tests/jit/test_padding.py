@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import proa as paddle
+import proa.nn.functional as F
 from proa.ir.operation import all_operations
 from proa.ir.padding.analysis import rule_of
 from proa.ir.padding.growth import grows
 from proa.ir.tiers.interpreter import Problem
-from tests.jit.padding_cases import CASES, PARAMETERS
+from tests.jit.padding_cases import CASES, PARAMETERS, TABLE
 from tests.jit.padding_harness import Padded, with_gradients
 
 SIZES = ((3, 7), (2, 5), (4, 11))
@@ -113,6 +114,14 @@ REFUSED: dict[str, tuple[Any, str]] = {
         r"multiply \(axis 0 of x, 6 \* x0.shape\[0\] \* x0.shape\[1\].*\): the operands are padded differently",
     ),
     "permutation": (lambda x: x[:, paddle.randperm(x.shape[1])], r"randperm .*: (how many numbers|it computes with)"),
+    "rank": (
+        lambda x: paddle.kthvalue(TABLE.tile([3, 1]), x.shape[1], axis=0)[0],
+        r"kthvalue \(.*x0.shape\[1\].*\): a rank depends on another padded size",
+    ),
+    "windows that lie otherwise": (
+        lambda x: F.fold(x[:, :, :4].transpose([2, 1, 0]).reshape([1, 4, -1]), [x.shape[0] + 1, x.shape[1] + 1], 2),
+        r"fold \(.*\): a reshape takes data",
+    ),
     "torn apart": (
         lambda x: x.reshape([x.shape[1], x.shape[0], 6]).sum(axis=0),
         r"reshape \(.*\): a reshape takes data",

@@ -223,7 +223,7 @@ class Analysis:
             if mentioned - set(found.shapes):
                 # Attributes get the padded size; only in a shape is that what is wanted.
                 what = ", ".join(sorted(mentioned - set(found.shapes)))
-                raise Refused(f"it computes with a padded size ({what})", sizes=self._mentioned(attributes))
+                raise Refused(f"it computes with a padded size ({what})", sizes=self.padded_sizes_in(attributes))
             results = found.find(self, instruction, operands)
             if not found.repeats:
                 results = [plainly(axes) for axes in results]
@@ -240,7 +240,7 @@ class Analysis:
                 self._note(axis, size)
             self.values[instruction.index + offset] = axes
 
-    def _mentioned(self, attributes: Any) -> set[Symbol]:
+    def padded_sizes_in(self, attributes: Any) -> set[Symbol]:
         return {s for size in _sizes_in(attributes) for s in symbols_in(self.normal(size)) if s in self.sizes}
 
     def _note(self, axis: Axis, size: int) -> None:

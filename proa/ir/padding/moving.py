@@ -56,6 +56,16 @@ def place_from(xp: Any, arrays: Arrays, axis: int, length: int, step: int) -> An
     return xp.where(here.reshape(_along(x.ndim, axis)), _taken(xp, x, index, axis), xp.zeros((), x.dtype))
 
 
+@own("axis step", infer=first)
+def written_from(xp: Any, arrays: Arrays, axis: int, step: int) -> Any:
+    """`x` with the data of a part, which ends at the second extent, in the place of every `step`-th element from a start."""
+    x, part, start, size = arrays
+    offset = xp.arange(x.shape[axis], dtype=np.int32) - start
+    index = offset // np.int32(step)
+    here = (offset % np.int32(step) == 0) & (index >= 0) & (index < size)
+    return xp.where(here.reshape(_along(x.ndim, axis)), _taken(xp, part, index, axis), x)
+
+
 def _joined(_operation: Any, kinds: Any, attributes: Any, _place: Any) -> Aval:
     axis, count = attributes
     shape = kinds[0].shape

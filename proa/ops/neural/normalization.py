@@ -26,7 +26,7 @@ from ...ir.padding import rules
 from ...kernels.cpu import normalisation as native
 from ...kernels.cpu.direct import on_host
 from ...kernels.gpu import normalisation as gpu
-from ..arguments import require_tensor
+from ..arguments import integer, require_tensor
 from ..basic import expand_to, reshape_to, sum_over
 from ..precision import wide
 
@@ -461,7 +461,7 @@ def _normalized_shape(where: str, x: Tensor, normalized_shape: Any) -> Shape:
         isinstance(n, (int, np.integer)) for n in normalized_shape
     ):
         raise value_error(where, "normalized_shape must be an int or a list of ints", repr(normalized_shape))
-    shape = tuple(int(n) for n in normalized_shape)
+    shape = tuple(integer(where, "normalized_shape", n) for n in normalized_shape)
     aval = require_tensor(where, "x", x)._aval
     if not shape or len(shape) > aval.ndim or aval.shape[aval.ndim - len(shape) :] != shape:
         raise value_error(where, f"normalized_shape {list(shape)} must be the last dimensions of x", f"x: {aval}")

@@ -144,12 +144,15 @@ def among(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -
 
 
 @rule(shapes="rank k")
-def ranked(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+def ranked(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """Ranks along an axis that must not be padded: they count from both ends."""
     names = instruction.operation.attribute_names
     given: Any = instruction.attributes[names.index("axis")]
     axes: tuple[int, ...] = (given,) if given.__class__ is int else given
     if any(padded(operands[0][axis]) for axis in axes):
         raise Refused("a rank depends on how much data there is", *(operands[0][axis] for axis in axes))
+    other = analysis.padded_sizes_in(instruction.attributes)
+    if other:
+        raise Refused("a rank depends on another padded size", sizes=other)
     found = reduced(operands[0], axes, instruction.attributes[names.index("keepdim")])
     return [found for _ in instruction.outputs]

@@ -9,7 +9,7 @@ from ....core.symbols import expression_of, maximum, same_size, same_sizes
 from ...program import Instruction
 from ..analysis import Analysis, rule
 from ..axes import Axes, Axis, Refused, broadcast, is_one, padded, size_of
-from ..moving import place_from, slice_from
+from ..moving import place_from, slice_from, written_from
 
 _POSITION = "position"
 
@@ -164,20 +164,50 @@ def getitem_grad(analysis: Analysis, instruction: Instruction, operands: list[An
 
 @rule(shapes="spec")
 def setitem(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
-    """What is written must end where the data does, or the surplus of the value would be written over data."""
+    """A write that begins at a number that is known and ends where the data does has its surplus behind it. Of others the
+    part is taken, written, and put back where it was, without its surplus."""
     x, value = operands[0], operands[1]
+    entries = _entries(analysis, instruction.attributes[0], x)
     target: Axes = []
-    for entry, axis in _entries(analysis, instruction.attributes[0], x):
+    apart: list[int] = []
+    number = -1
+    for entry, axis in entries:
         if axis is None:
             target.append((1,))
-        elif entry != _POSITION:
-            taken = _taken(analysis, entry, axis)
-            target.append(taken)
-            if padded(taken) and not _is_whole(analysis, entry, axis):
-                start, length, step = analysis.normal(entry) if len(entry) == 3 else (0, entry[0], 0)
-                rest = maximum(size_of(axis) - start, 0)
-                ends = step == 1 and (same_size(length, rest) or same_size(start + length, size_of(axis)))
-                if analysis.moves(start) or not ends:
-                    raise Refused("a part that does not end with the data is overwritten", axis)
+            continue
+        number += 1
+        if entry == _POSITION:
+            continue
+        taken = _taken(analysis, entry, axis)
+        target.append(taken)
+        if len(entry) == 1:
+            if padded(taken):
+                raise Refused("a part whose place is data is overwritten, and its length depends on the size", axis)
+        elif not _is_whole(analysis, entry, axis):
+            start, length, step = analysis.normal(entry)
+            if analysis.moves(step):
+                raise Refused("the step of a slice depends on a padded size", axis)
+            rest = maximum(size_of(axis) - start, 0)
+            ends = step == 1 and (same_size(length, rest) or same_size(start + length, size_of(axis)))
+            if analysis.moves(start) or (padded(taken) and not ends):
+                apart.append(number)
     broadcast([[axis if not is_one(axis) else (1,) for axis in value], target])
+    if apart:
+        wanted = analysis.normal(tuple(entry for entry, axis in entries if axis is not None))
+
+        def rewrite(writer: Any, instruction: Instruction, operands: list[Any]) -> None:
+            given = [entry for entry in instruction.attributes[0] if entry is not None]
+            part, steps = operands[0], []
+            for number in apart:
+                start, size = (writer.extent(expression_of(wanted[number][k])) for k in (0, 1))
+                _, length, step = given[number]
+                steps.append((part, start, size, number, step))
+                part = writer.add(slice_from, [part, start], (number, length, step))
+            lengths = {number: given[number][1] for number in apart}
+            made = writer.keep(instruction, [part, *operands[1:]], (_without(instruction.attributes[0], lengths),))
+            for whole, start, size, number, step in reversed(steps):
+                made = writer.add(written_from, [whole, made, start, size], (number, step))
+            writer.give(instruction, made)
+
+        analysis.rewrite(instruction, rewrite)
     return [x]

@@ -3,11 +3,12 @@ what an image is padded with, which is 0. Where results end follows from their s
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ...program import Instruction
 from ..analysis import Analysis, rule
-from ..axes import Axes, Refused, broadcast, padded, padded_axes, size_of
+from ..axes import Axes, Refused, broadcast, padded, padded_axes, reshaped, size_of
 
 
 def attribute(instruction: Instruction, name: str) -> Any:
@@ -112,13 +113,18 @@ def unfold(analysis: Analysis, instruction: Instruction, operands: list[Any]) ->
     x: Axes = operands[0]
     if padded(x[1]) or any(padded(axis) and len(axis) > 1 for axis in x[2:]):
         raise Refused("the channels are padded, or a spatial axis is several in one", *filter(padded, x[1:]))
-    counts: list[Any] = []
-    for number, (axis, width, stride, (before, after), rate) in enumerate(
-        zip(x[2:], *instruction.attributes, strict=True), 2
-    ):
+    for number, axis in enumerate(x[2:], 2):
         analysis.fill(instruction, 0, number, axis, 0)
-        counts += analysis.axis((size_of(axis) + before + after - rate * (width - 1) - 1) // stride + 1)
-    return [[x[0], (instruction.outputs[0].shape[1],), tuple(counts)]]
+    counts = _window_counts(map(size_of, x[2:]), instruction.attributes)
+    return [[x[0], (instruction.outputs[0].shape[1],), tuple(f for count in counts for f in analysis.axis(count))]]
+
+
+def _window_counts(extents: Iterable[int], windows: Any) -> list[int]:
+    """How many windows there are along each spatial axis."""
+    return [
+        (extent + before + after - rate * (width - 1) - 1) // stride + 1
+        for extent, width, stride, (before, after), rate in zip(extents, *windows, strict=True)
+    ]
 
 
 @rule(shapes="extents")
@@ -126,6 +132,8 @@ def fold(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> l
     x: Axes = operands[0]
     if padded(x[1]):
         raise Refused("the channels are padded", x[1])
+    extents, *windows = instruction.attributes
+    reshaped([x[2]], analysis.normal(tuple(_window_counts(extents, windows))))  # rows of windows lie as they do in `x`
     analysis.fill(instruction, 0, 2, x[2], 0)
     return [[x[0], *(analysis.axis(size) for size in instruction.outputs[0].shape[1:])]]
 

@@ -14,6 +14,7 @@ import numpy as np
 from ....core.aval import Aval
 from ....core.errors import failed_check, value_error
 from ....eager.tensor import Tensor
+from ...arguments import integer
 
 Sizes = tuple[int, ...]
 Pairs = tuple[tuple[int, int], ...]
@@ -51,16 +52,16 @@ def sizes(where: str, name: str, value: Any, num_spatial: int, least: int = 1) -
     if isinstance(value, Tensor):
         value = value.tolist()
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        result: Sizes = (int(value),) * num_spatial
+        result: Sizes = (integer(where, name, value),) * num_spatial
     elif isinstance(value, (list, tuple)) and all(isinstance(v, (int, np.integer, Tensor)) for v in value):
-        result = tuple(int(v) for v in value)
+        result = tuple(integer(where, name, v) for v in value)
         if len(result) == 1:
             result *= num_spatial
     else:
         raise value_error(where, f"{name} must be an int or a list of ints", f"{name}: {value!r}")
     if len(result) != num_spatial:
         raise failed_check(where, f"{name} must have {num_spatial} entries", f"{name}: {value!r}")
-    if min(result) < least:
+    if any(size < least for size in result):
         raise value_error(where, f"{name} must be at least {least}", f"{name}: {value!r}")
     return result
 
@@ -77,7 +78,8 @@ def paddings(where: str, padding: Any, num_spatial: int, channels_last: bool) ->
             raise value_error(where, "padding must be 'SAME', 'VALID' or numbers", f"padding: {padding!r}")
         return word
     if isinstance(padding, (int, np.integer)) and not isinstance(padding, bool):
-        pairs: Pairs = ((int(padding), int(padding)),) * num_spatial
+        number = integer(where, "padding", padding)
+        pairs: Pairs = ((number, number),) * num_spatial
     elif isinstance(padding, (list, tuple)):
         pairs = _pairs_from_list(where, padding, num_spatial, channels_last)
     else:
@@ -93,9 +95,12 @@ def _pairs_from_list(where: str, padding: Sequence[Any], num_spatial: int, chann
             axes = spatial_axes(num_spatial, channels_last)
             if any(any(entry) for axis, entry in enumerate(padding) if axis not in axes):
                 raise value_error(where, "batch and channels cannot be padded", f"padding: {padding!r}")
-            return tuple((int(padding[axis][0]), int(padding[axis][1])) for axis in axes)
+            return tuple(
+                (integer(where, "padding", padding[axis][0]), integer(where, "padding", padding[axis][1]))
+                for axis in axes
+            )
     elif all(isinstance(entry, (int, np.integer, Tensor)) for entry in padding):
-        numbers = [int(entry) for entry in padding]
+        numbers = [integer(where, "padding", entry) for entry in padding]
         if len(numbers) == num_spatial:
             return tuple((n, n) for n in numbers)
         if len(numbers) == 2 * num_spatial:
