@@ -165,6 +165,16 @@ def test_worlds_have_the_numbers_of_their_repetitions():
         assert (array * 8 == np.rint(array * 8)).all()
 
 
+def test_an_axis_that_only_some_worlds_have_is_refused():
+    writer = Writer(random.Random(1), 6)
+    writer.write("x = paddle.to_tensor(given([vary(3), 2], 5))", binds="x")
+    writer.write("if float(x.sum()) > 0.0:\n    x = x.flatten()")
+    assert {len(world["x"].shape) for world in writer.worlds} == {1, 2}
+    assert not writer.attempt("y = x.sum(1)")
+    assert not writer.attempt("y = paddle.concat([x, x], 1)")
+    assert writer.attempt("y = x.sum(-1)")
+
+
 REQUIRED = {
     "None in subscript", "add_", "arithmetic", "augmented assignment", "augmented setitem", "branch on value",
     "change of shared memory", "changing shapes", "chunk", "clip_", "contiguous", "copy", "copy_", "deletion",

@@ -192,13 +192,13 @@ class Tensor:
         if sum(parts) != self.shape[axis]:
             raise Refused("parts that do not add up")
         ends = np.cumsum(parts)[:-1]
-        axis = axis % self.positions.ndim
+        axis = _from_the_front(axis, self.positions.ndim)
         split = np.split(self.values, ends, axis)
         slopes = {leaf: np.split(one, ends, axis + 1) for leaf, one in self.slopes().items()}
         return [_computed(one, {leaf: part[k] for leaf, part in slopes.items()}) for k, one in enumerate(split)]
 
     def sum(self, axis: int | None = None) -> Tensor:
-        axes = tuple(range(self.positions.ndim)) if axis is None else (axis % max(1, self.positions.ndim),)
+        axes = tuple(range(self.positions.ndim)) if axis is None else (_from_the_front(axis, self.positions.ndim or 1),)
         later = tuple(one + 1 for one in axes)
         return _computed(self.values.sum(axes), {leaf: one.sum(later) for leaf, one in self.slopes().items()})
 
@@ -396,6 +396,12 @@ def _combined(first: Tensor, second: Any, function: Callable[..., Any], of_first
     return _computed(values, slopes)
 
 
+def _from_the_front(axis: int, ndim: int) -> int:
+    if not -ndim <= axis < ndim:  # a branch that is taken in some repetitions only may change the rank
+        raise Refused("an axis that is not there")
+    return axis % ndim
+
+
 def _flat_shape(shape: Sequence[int], start: int, stop: int) -> list[int]:
     if not shape:
         return [1]
@@ -453,7 +459,7 @@ def chunk(x: Tensor, parts: int, axis: int = 0) -> list[Tensor]:
 
 def concat(tensors: Sequence[Tensor], axis: int = 0) -> Tensor:
     leaves = {leaf: one.shape[0] for x in tensors for leaf, one in x.slopes().items()}
-    axis = axis % tensors[0].positions.ndim
+    axis = _from_the_front(axis, tensors[0].positions.ndim)
     slopes = {
         leaf: np.concatenate([x.slopes().get(leaf, np.zeros((size, *x.shape))) for x in tensors], axis + 1)
         for leaf, size in leaves.items()
