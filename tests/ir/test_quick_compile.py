@@ -85,12 +85,11 @@ def test_weights_stay_apart_where_few_rows_meet_them() -> None:
         program = LOCAL.segment.node.program((y._index,))
         return compiler_options.standing_options(program, make_place(kind, 0), sharded)
 
-    few_rows = {**compiler_options.WEIGHTS_APART, **compiler_options.ONE_BY_ONE}
-    assert options(1) == few_rows
+    assert options(1) == compiler_options.WEIGHTS_APART
     assert options(64) == {}
     assert options(1, "cpu") == {}
     assert options(64, sharded=True) == compiler_options.OVERLAPPING
-    assert options(1, sharded=True) == {**few_rows, **compiler_options.OVERLAPPING}
+    assert options(1, sharded=True) == {**compiler_options.WEIGHTS_APART, **compiler_options.OVERLAPPING}
     assert options(64, "cpu", sharded=True) == {}
 
 

@@ -23,9 +23,6 @@ QUICKLY = {"xla_gpu_enable_triton_gemm": False, "xla_gpu_autotune_level": 1}
 # XLA joins products of one array with several weights, and copies these weights side by side to do so, at each run: the more
 # the fewer rows there are (a token of a 7 B model: 1 ms of 6).
 WEIGHTS_APART = {"xla_gpu_dot_merger_threshold_mb": 0}
-# Kernels of such programs are short, and begin at the next run with other arrays: numbers, tokens, pages. XLA's command
-# buffers are then written anew at each run, longer than it takes to start kernels one by one (that token: 5.2 ms and 4.2).
-ONE_BY_ONE = {"xla_gpu_enable_command_buffer": ""}
 # On many GPUs exchanges are begun as early and waited for as late as their operands allow, so that they go on beside
 # computation; in a loop also beside that of the next round. XLA's default order does each where it stands.
 OVERLAPPING = {
@@ -43,7 +40,7 @@ def standing_options(program: Program, place: Place, sharded: bool) -> dict[str,
         return exactness.compiler_options(place.kind)
     if place.kind != "gpu":
         return {}
-    return (WEIGHTS_APART | ONE_BY_ONE if _has_few_rows(program) else {}) | (OVERLAPPING if sharded else {})
+    return (WEIGHTS_APART if _has_few_rows(program) else {}) | (OVERLAPPING if sharded else {})
 
 
 def _has_few_rows(program: Program) -> bool:

@@ -285,7 +285,8 @@ def lower_program(
     # What is not bound to a device (arrays of NumPy, results of such a program) would silently go to JAX's default one.
     with warnings.catch_warnings(), jax.default_device(jax_device(place)):
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
-        lowered = jax.jit(run, donate_argnums=donated).lower(*arguments)
+        # What is donated but not read is there to be written over, so it has to arrive.
+        lowered = jax.jit(run, donate_argnums=donated, keep_unused=bool(donated)).lower(*arguments)
     return lowered, jax.default_device(jax_device(place))
 
 

@@ -5,8 +5,11 @@ the pools, which are donated, and finds the likeliest token at each of `places` 
 row). Where more than that is asked (`batch.choose_at`), the logits, which stay where they are, go through one more program
 that is the same for all shapes with so many places (`choices.py`).
 
-A GPU's step is some hundred kernels, which take about as long to start as to run. Where steps are started ahead, a thread of
-its own does that, so that tokens are read and told, and the next step described, meanwhile.
+A GPU's step is some hundred kernels, which take about as long to start as to run. XLA starts them as one graph (a command
+buffer), in which it replaces the kernels whose arrays lie elsewhere than at the last run. So that these are few, logits are
+written over those of the step before: an array of that size, made anew at each step, also moves XLA's own memory about, and
+with it every kernel. Where steps are started ahead, a thread of its own does that, so that tokens are read and told, and the
+next step described, meanwhile.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from ...core.locks import new_lock
 from ...eager.modes import no_grad
 from ...eager.tensor import Tensor, tensor_from_data
 from ...graph.capture import capture
+from ...ops.basic import full_of
 from ...ops.generation.choosing import likeliest_tokens, token_scores
 from ...ops.math.ternary import where
 from ..model import CausalLM
@@ -51,6 +55,7 @@ class Steps:
         self.model, self.pools, self.per_layer, self.arithmetic = model, pools, per_layer, arithmetic
         self.choices, self.adapters = choices, adapters
         self._graphs: dict[Shape, Any] = {}
+        self._last_logits: dict[int, Tensor] = {}  # by the number of places
         self._lock = new_lock()
         self._starter = Starter() if ahead else None
 
@@ -77,12 +82,14 @@ class Steps:
                 # One array for all numbers: on a GPU each one that goes there costs as much as a layer of a small model.
                 numbers = Spec("numbers", (self._room(shape),), np.dtype("int32"))
                 before = Spec("before", (self.choices.room,), np.dtype("int32"))
-                pools = [Spec(f"pool{n}", t._aval.shape, t._aval.dtype) for n, t in enumerate(self.pools)]
+                kind = self.model.norm.weight._aval.dtype
+                written = [Spec("logits", (shape.places, self.choices.vocabulary), kind)]
+                written += [Spec(f"pool{n}", t._aval.shape, t._aval.dtype) for n, t in enumerate(self.pools)]
                 graph = capture(
-                    self._step, [numbers, before, *pools], name="step",
-                    build=lambda tensors: self._step(_apart(self.specs(shape), tensors[0]), tensors[1], tensors[2:]),
+                    self._step, [numbers, before, *written], name="step",
+                    build=lambda tensors: self._step(_apart(self.specs(shape), tensors[0]), tensors[1], tensors[3:]),
                 )  # fmt: skip
-                graph.donated = tuple(range(2, 2 + len(pools)))
+                graph.donated = tuple(range(2, 2 + len(written)))
                 found = self._graphs[shape] = graph
         return found
 
@@ -123,10 +130,15 @@ class Steps:
             begin, end = end, end + int(np.prod(spec.shape))
             if spec.name in given:
                 numbers[begin:end] = given[spec.name].reshape(-1)
-        inputs = [tensor_from_data(numbers), self.choices.nothing if before is None else before.tokens, *self.pools]
+        chosen_before = self.choices.nothing if before is None else before.tokens
+        over = self._last_logits.pop(shape.places, None)
+        if over is None:
+            aval = graph.output_avals[1]
+            over = full_of(0, aval.shape, aval.dtype)
+        inputs = [tensor_from_data(numbers), chosen_before, over, *self.pools]
         checks: list[Callable[[], None]] = []  # waiting for them here would leave the device idle until the next step
         tokens, logits, scores, *pools = run_graph(graph, inputs, self.arithmetic, checks)
-        self.pools[:] = pools
+        self.pools[:], self._last_logits[shape.places] = pools, logits
         uses_more = "uses" in given and given["uses"].any()
         chosen = self.choices.run(logits, given, checks) if uses_more else (tokens,)
         return Given(chosen, scores, tuple(checks))

@@ -44,6 +44,18 @@ def test_greedy_answers_are_those_of_the_training_code(engine: Engine, asked: An
     assert [stream.tokens() for stream in streams] == [e[:n] for e, n in zip(expected, lengths, strict=True)]
 
 
+def test_logits_are_written_over_those_of_the_step_before(asked: Any) -> None:
+    """On a GPU an array made anew at each step moves others, and every kernel of a command buffer is then written anew."""
+    with Engine(little_model(), ByteTokenizer(), Options(**SIZES)) as engine:
+        before: dict[int, Any] = {}
+        for sampling in (Sampling(max_tokens=3, ignore_end=True), Sampling(max_tokens=3, temperature=1.0)) * 2:
+            assert len(engine.submit(Request(asked[0], sampling)).tokens()) == 3
+            kept = before
+            before = {n: logits._data() for n, logits in engine.steps._last_logits.items()}
+            assert before
+            assert all(logits.is_deleted() for logits in kept.values())  # written over, not given back
+
+
 def test_draws_and_penalties_are_those_of_steps_one_by_one(engine: Engine, asked: Any) -> None:
     """Draws run ahead; penalties need the token before, so that steps beside them wait."""
     how = [
