@@ -140,12 +140,17 @@ class Bench:
         few, many = fastest(self.seconds, short, long)
         return max(many - few, 1e-9), {key: more[key] - fewer[key] for key in ("flops", "bytes", "kernels")}
 
-    def exchange(self, kind: str, elements: int, tensors: int = 1) -> float:
-        """Seconds of one collective over all devices, of some elements on each of them, or of several such tensors."""
+    def exchange(self, kind: str, elements: int, tensors: int = 1, members: int | None = None) -> float:
+        """Seconds of one collective over all devices, of some elements on each of them, or of several such tensors; or in
+        groups of so many members, all groups at once."""
         import jax
         from jax.sharding import PartitionSpec
 
-        following = [(number, (number + 1) % self.count) for number in range(self.count)]
+        members = members or self.count
+        mesh = jax.make_mesh(
+            (self.count // members, members), ("group", "d"), axis_types=(jax.sharding.AxisType.Auto,) * 2
+        )
+        following = [(number, (number + 1) % members) for number in range(members)]
         once: Callable[[Any], Any] = {
             "all-reduce": lambda a: [one * 0.5 for one in jax.lax.psum(a, "d")],
             "all-gather": lambda a: [jax.lax.all_gather(a[0], "d", tiled=True)[: len(a[0])] * 0.5],
@@ -158,8 +163,8 @@ class Bench:
                     a = once(a)
                 return a
 
-            cut = PartitionSpec("d")
-            return jax.jit(jax.shard_map(run, mesh=self.mesh, in_specs=cut, out_specs=cut, check_vma=False))
+            cut = PartitionSpec(("group", "d"))
+            return jax.jit(jax.shard_map(run, mesh=mesh, in_specs=cut, out_specs=cut, check_vma=False))
 
         x, one, nine = [self._array((elements,), "float32") for _ in range(tensors)], times(1), times(9)
         few, many = fastest(self.seconds, lambda: one(x), lambda: nine(x))
@@ -168,15 +173,26 @@ class Bench:
     def link(self) -> dict[str, float]:
         """Bandwidth by large sums, and the latency of a round by small ones; that of other collectives where it differs."""
         hops = math.ceil(math.log2(self.count))
-        latency = self.exchange("all-reduce", 16) / (2 * hops)
-        share = 2 * (self.count - 1) / self.count
-        seconds = self.exchange("all-reduce", 1 << 20) - 2 * hops * latency
+        latency, bandwidth = self.sums(self.count)
         further = (self.exchange("all-reduce", 16, 9) / (2 * hops) - latency) / 8
         gather, permute = self.exchange("all-gather", 16) / hops, self.exchange("collective-permute", 16)
         return {
-            "bandwidth": share * 4.0 * (1 << 20) / max(seconds, 1e-9), "latency": max(latency, 1e-8),
-            "all-gather": max(gather, 1e-8), "collective-permute": max(permute, 1e-8), "tensor": max(further, 0.0),
+            "bandwidth": bandwidth, "latency": latency, "all-gather": max(gather, 1e-8),
+            "collective-permute": max(permute, 1e-8), "tensor": max(further, 0.0),
         }  # fmt: skip
+
+    def sums(self, members: int) -> tuple[float, float]:
+        """Latency of a round and bandwidth of sums in groups of so many devices."""
+        rounds = 2 * math.ceil(math.log2(members))
+        latency = self.exchange("all-reduce", 16, members=members) / rounds
+        seconds = self.exchange("all-reduce", 1 << 20, members=members) - rounds * latency
+        share = 2 * (members - 1) / members
+        return max(latency, 1e-8), share * 4.0 * (1 << 20) / max(seconds, 1e-9)
+
+    def groups(self) -> dict[int, tuple[float, float]]:
+        """The same of groups of two, four and so on, as far as all devices have one."""
+        sizes = [2**power for power in range(1, self.count.bit_length())]
+        return {members: self.sums(members) for members in sizes if members < self.count and not self.count % members}
 
     def memory(self) -> float:
         """Bytes of one device; virtual ones share the machine's."""
@@ -196,7 +212,9 @@ def sheet(bench: Bench) -> str:
     alone = max(large["flops"] / flops["float32"], large["bytes"] / bandwidth)
     reached = min(1.0, alone / max(seconds - large["kernels"] * launch, 1e-9))
     link = bench.link() if bench.count > 1 else {"bandwidth": bandwidth, "latency": 1e-6}
-    link_text = f"{{ {', '.join(f'{key} = {value:.4g}' for key, value in link.items())} }}"
+    groups = ", ".join(f"{n} = [{latency:.4g}, {rate:.4g}]" for n, (latency, rate) in bench.groups().items())
+    written = [f"{key} = {value:.4g}" for key, value in link.items()] + ([f"groups = {{ {groups} }}"] if groups else [])
+    link_text = f"{{ {', '.join(written)} }}"
     is_shared = bench.devices[0].platform == "cpu" and bench.count > 1
     lines = [
         f'about = "{bench.count} x {bench.devices[0].device_kind}, measured by tools/calibrate_device.py"',

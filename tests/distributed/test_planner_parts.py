@@ -255,6 +255,10 @@ def test_links_are_latency_and_bandwidth() -> None:
     assert link.seconds("all-gather", 0, 4) == pytest.approx(10e-6)
     assert link.seconds("all-reduce", 0, 4) == pytest.approx(4e-6)
     assert Link(1e9, 1e-6, tensor=2e-6).seconds("all-reduce", 0, 4, 3) == pytest.approx(4 * (1 + 2 * 2) * 1e-6)
+    link = Link(1e9, 4e-6, {"all-gather": 6e-6}, groups={2: (1e-6, 5e8)})  # two wait less for each other than four
+    assert link.seconds("all-reduce", 1e9, 2) == pytest.approx(2 + 2e-6)
+    assert link.seconds("all-gather", 0, 2) == pytest.approx(1.5e-6)
+    assert link.seconds("all-reduce", 0, 4) == pytest.approx(16e-6)
 
 
 def test_every_data_sheet_can_be_read(tmp_path: Any) -> None:

@@ -1,7 +1,8 @@
 """Devices that plans are made for: data sheets (`devices.toml`), or a file that `python -m tools.calibrate_device` wrote.
 
 `Link.seconds` is the alpha-beta model: what a collective costs is a latency for each round of it, and its bytes over the
-slowest link that its group crosses.
+slowest link that its group crosses. Both may depend on how many take part (`groups`, measured): devices that share the cores
+of one processor wait the longer for each other the more of them there are.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class Link:
     latency: float  # of one round
     latencies: dict[str, float] = field(default_factory=dict)  # of kinds that differ from it
     tensor: float = 0.0  # what a round takes longer for each further tensor that goes with the first
+    groups: dict[int, tuple[float, float]] = field(default_factory=dict)  # latency and bandwidth of smaller groups
 
     def seconds(self, kind: str, size: float, members: int, tensors: float = 1) -> float:
         """How long a collective of some bytes takes among `members` devices.
@@ -42,8 +44,10 @@ class Link:
         factor = {"all-reduce": 2 * share, "collective-permute": 1.0}.get(kind, share)
         if kind == "all-reduce":
             rounds *= 2
-        latency = self.latencies.get(kind, self.latency) + (tensors - 1) * self.tensor
-        return rounds * latency + factor * size / self.bandwidth
+        latency, bandwidth = self.groups.get(members, (self.latency, self.bandwidth))
+        longer = latency / self.latency
+        each = self.latencies.get(kind, self.latency) * longer + (tensors - 1) * self.tensor
+        return rounds * each + factor * size / bandwidth
 
 
 @dataclass(frozen=True)
@@ -102,19 +106,22 @@ def _read(name: str, sheet: dict[str, Any]) -> Device:
     if missing:
         raise value_error("auto_parallel", f"the data sheet of {name} needs {list(_KEYS)}", f"none of {missing}")
     reached = sheet["reached"]
-    inside, across = (
-        Link(
-            sheet[key]["bandwidth"] * reached["link"], sheet[key]["latency"],
-            {kind: sheet[key][kind] for kind in _PER_KIND if kind in sheet[key]}, sheet[key].get("tensor", 0.0),
-        )
-        for key in ("inside", "across")
-    )  # fmt: skip
+    inside, across = (_read_link(sheet[key], reached["link"]) for key in ("inside", "across"))
     return Device(
         name, sheet.get("about", name), {dtype: rate * reached["flops"] for dtype, rate in sheet["flops"].items()},
         float(sheet["memory"]), sheet["bandwidth"] * reached["bandwidth"], inside, across, int(sheet["machine"]),
         float(sheet["launch"]), float(sheet["overlap"]), bool(sheet.get("shared", False)), float(sheet.get("call", 0.0)),
         float(sheet.get("instruction", 0.0)),
     )  # fmt: skip
+
+
+def _read_link(sheet: dict[str, Any], reached: float) -> Link:
+    groups = {
+        int(members): (float(latency), float(bandwidth) * reached)
+        for members, (latency, bandwidth) in sheet.get("groups", {}).items()
+    }
+    latencies = {kind: sheet[kind] for kind in _PER_KIND if kind in sheet}
+    return Link(sheet["bandwidth"] * reached, sheet["latency"], latencies, sheet.get("tensor", 0.0), groups)
 
 
 def bytes_of(text: Any) -> float:
