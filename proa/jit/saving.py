@@ -12,7 +12,7 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from types import MethodType
 from typing import Any
 
@@ -190,8 +190,11 @@ def _graph_of(function: Any, input_spec: Any, one_graph: bool) -> Graph:
     if one_graph and graph.assumptions.question is not None:
         # Where both ways cannot be one graph, the caller says what was asked: it is the way that is never taken that fails,
         # with whatever error, as the code was captured before.
-        with suppress(Exception), sizes_asked_by_graph():
-            graph = captured()
+        # Ways that give other sizes run between graphs, like calls that look at values.
+        for between in (nullcontext(), deferring(defer)):
+            with suppress(Exception), sizes_asked_by_graph(), between:
+                graph = captured()
+                break
     return _results_only(graph)
 
 

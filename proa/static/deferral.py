@@ -29,7 +29,8 @@ from ..ir.sizes.assumptions import example_size
 from ..ir.sizes.dimensions import Known, symbols_in
 from ..ir.sizes.known import sizes_held
 
-_SIZES = (2, 3)  # that unknown dimensions have in examples
+# That unknown dimensions have in examples: two of them, the first for which the call works (a slice may want more than two).
+_SIZES = (2, 3, 5, 8)
 _MOST_TRIALS = 96
 _ENOUGH = 8  # examples that worked
 _MOST_ROUNDS = 32  # of a loop, on an example
@@ -101,10 +102,11 @@ def _infer(call: Deferred, refusal: Exception) -> None:
     state, TRIALS.most_rounds = default_generator.get_state(), _MOST_ROUNDS
     try:
         with outside_capture(), no_grad():
-            found = [results for size in _SIZES for results in _tried(call, size)]
+            tried = list(itertools.islice(filter(None, (_tried(call, size) for size in _SIZES)), 2))
     finally:
         TRIALS.most_rounds = None
         default_generator.set_state(state)
+    found = [results for examples in tried for results in examples]
     kinds = {tuple((r._aval.dtype, r._aval.ndim) for r in results) for results in found}
     if len(kinds) != 1:
         raise refusal
@@ -115,7 +117,8 @@ def _infer(call: Deferred, refusal: Exception) -> None:
         shape: list[int] = []
         for axis in range(ndim):
             seen = {results[number]._aval.shape[axis] for results in found}
-            fixed = len(seen) == 1 and len(found) > len(_SIZES) and (number, axis) not in loose
+            # What one example says, or all of one size, may be that number or size.
+            fixed = len(seen) == 1 and len(tried) == 2 and len(found) > 2 and (number, axis) not in loose
             name = f"{call.name}.shape[{axis}]"
             shape.append(seen.pop() if fixed else assumptions.symbol(name, example_size(axis), True))
         call.outputs.append(make_aval(tuple(shape), dtype, place))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..builder import Block, Builder, Made, Node
 from ..registry import Call, translates
+
+Part = tuple[Any, Sequence[int]]  # a block and where its inputs are among the operands
 
 
 def _predicate(b: Builder, value: Made) -> Made:
@@ -20,35 +23,45 @@ def _results(b: Builder, values: list[Made]) -> list[Made]:
 @translates("cond")
 def cond(b: Builder, c: Call) -> list[Made]:
     then, otherwise, then_inputs, otherwise_inputs = c.attributes
-    predicate, operands = _predicate(b, c.operands[0]), c.operands[1:]
+    parts = (then, then_inputs), (otherwise, otherwise_inputs)
+    return branches(b, c, c.operands[0], c.operands[1:], parts)
+
+
+def branches(b: Builder, c: Call, predicate: Made, operands: Sequence[Any], parts: tuple[Part, Part]) -> list[Made]:
+    """The node that takes one of two blocks."""
+    decides = _predicate(b, predicate)
     blocks: dict[str, Block] = {}
-    for name, part, positions in (
-        ("then_branch", then, then_inputs),
-        ("else_branch", otherwise, otherwise_inputs),
-    ):
+    for name, (part, positions) in zip(("then_branch", "else_branch"), parts, strict=True):
         with b.inside() as block:
             block.results = _results(b, c.context.translate_block(part, [operands[i] for i in positions]))
         blocks[name] = block
     outputs = [b.made(kind) for kind in c.types]
-    b.block.nodes.append(Node("If", [predicate], outputs, {}, blocks))
+    b.block.nodes.append(Node("If", [decides], outputs, {}, blocks))
     return outputs
 
 
 @translates("while_loop")
 def while_loop(b: Builder, c: Call) -> list[Made]:
     test, body, count, test_inputs, body_inputs = c.attributes
-    operands: list[Any] = c.operands
+    return rounds(b, c, c.operands, count, (test, test_inputs), (body, body_inputs))
 
-    def chosen(state: list[Any], positions: tuple[int, ...]) -> list[Any]:
+
+def rounds(b: Builder, c: Call, operands: Sequence[Any], count: int, test: Part, body: Part) -> list[Made]:
+    """The node that repeats a block on its first `count` operands."""
+
+    def chosen(state: Sequence[Any], positions: Sequence[int]) -> list[Any]:
         return [state[i] if i < count else operands[i] for i in positions]
 
-    first = _predicate(b, c.context.translate_block(test, chosen(operands[:count], test_inputs))[0])
+    def asked(state: Sequence[Any]) -> Made:
+        return _predicate(b, c.context.translate_block(test[0], chosen(state, test[1]))[0])
+
+    first = asked(operands[:count])
     with b.inside() as block:
-        rounds, go_on = b.made(("int64", ())), b.made(("bool", ()))
+        number, go_on = b.made(("int64", ())), b.made(("bool", ()))
         arguments = [b.made(kind) for kind in c.types]
-        state = c.context.translate_block(body, chosen(list(arguments), body_inputs))
-        again = _predicate(b, c.context.translate_block(test, chosen(state, test_inputs))[0])
-        block.arguments = [rounds, go_on, *arguments]
+        state = c.context.translate_block(body[0], chosen(arguments, body[1]))
+        again = asked(state)
+        block.arguments = [number, go_on, *arguments]
         block.results = _results(b, [again, *state])
     outputs = [b.made(kind) for kind in c.types]
     b.block.nodes.append(Node("Loop", [None, first, *operands[:count]], outputs, {}, {"body": block}))

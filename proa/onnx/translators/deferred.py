@@ -9,6 +9,7 @@ from ...core.symbols import same_sizes
 from ...graph.structure import rebuild
 from ..builder import Builder, Made
 from ..registry import Call, translates
+from .control import branches
 
 _CALLS: dict[str, Callable[..., Any]] = {}
 
@@ -70,6 +71,15 @@ def get_item(b: Builder, c: Call, x: Made, item: Any) -> Made:
     if not isinstance(item, Made) or item.dtype != "bool" or not 1 <= item.ndim <= x.ndim:
         raise NotImplementedError("anything but one mask of booleans as an index")
     return _masked(b, c, x, item)
+
+
+@_puts_off("take_branch")
+def take_branch(
+    b: Builder, c: Call, then: Any, otherwise: Any, then_inputs: Any, otherwise_inputs: Any, operands: list[Any],
+    key: list[Any], predicate: Made,
+) -> list[Made]:  # fmt: skip
+    """A condition whose ways give other sizes: `If` does not mind."""
+    return branches(b, c, predicate, operands, ((then, then_inputs), (otherwise, otherwise_inputs)))
 
 
 @_puts_off("nms")

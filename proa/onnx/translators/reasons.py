@@ -40,7 +40,7 @@ no_counterpart(
     "as_drawn", "divided_by_windows", "gradient_within", "normalise_within", "running_within",
     "weight_gradient_within", "concat_within", "divided_by_count", "fill_beyond", "flip_within", "gathered", "index_within",
     "mask_beyond", "mean_within", "pad_within", "place_from", "real_extent", "repeated_extent", "roll_within",
-    "slice_from",
+    "slice_from", "written_from",
 )  # fmt: skip
 no_counterpart(
     "its weights are packed for this machine's kernels; a graph is exported before they are",
