@@ -112,7 +112,8 @@ class Worker:
         line, self._unread = self._unread.split(b"\n", 1)
         answer = json.loads(line)
         if not answer.pop("ok"):
-            raise WorkerError(f"{self.contender.label}: {answer['error']}\n{answer['trace']}")
+            trace = answer["trace"].replace(f"{ROOT}{os.sep}", "")  # kept results name no machine's folders
+            raise WorkerError(f"{self.contender.label}: {answer['error']}\n{trace}")
         return answer
 
     def sleep(self) -> None:

@@ -98,7 +98,8 @@ class Job {
 class Helpers {
  private:
   struct alignas(64) Place {
-    std::atomic<Job*> job{nullptr};  // null: nobody; waiting(), called(), or a job for whoever is or will be there
+    // null: nobody; waiting(), called(), or a job for whoever is or will be there: for_caller(job) where somebody was called
+    std::atomic<Job*> job{nullptr};
     std::atomic<int64_t> since{0};   // when somebody was called
   };
 
@@ -121,10 +122,10 @@ class Helpers {
       if (place.job.load(std::memory_order_relaxed) != called()) continue;
       if (now == 0) now = time();
       if (now - place.since.load(std::memory_order_relaxed) > kLate) continue;  // its pool is busy with something else
-      if (put(place, called(), job)) return {&place, called(), false};
+      if (put(place, called(), for_caller(job))) return {&place, called(), false};
     }
     for (Place& place : places_) {
-      if (!put(place, nullptr, job)) continue;
+      if (!put(place, nullptr, for_caller(job))) continue;
       now = now ? now : time();
       place.since.store(now, std::memory_order_relaxed);
       adapt(now);
@@ -134,12 +135,14 @@ class Helpers {
   }
 
   // Takes a job back that nobody has looked at; false where somebody has, and holds it.
-  bool take_back(const Offer& offer, Job* job) { return put(*offer.place, job, offer.before); }
+  bool take_back(const Offer& offer, Job* job) {
+    return put(*offer.place, offer.before == called() ? for_caller(job) : job, offer.before);
+  }
 
   // What a thread does that was called to a place.
   void arrive(Place* place) {
     Job* found = place->job.exchange(nullptr, std::memory_order_acq_rel);
-    help(found == called() ? stay() : found);
+    help(found == called() ? stay() : itself(found));
   }
 
   // Works on a job that the caller's thread holds, and on those that come next.
@@ -160,6 +163,11 @@ class Helpers {
 
   static Job* waiting() { return reinterpret_cast<Job*>(uintptr_t{1}); }
   static Job* called() { return reinterpret_cast<Job*>(uintptr_t{2}); }
+  static_assert(alignof(Job) >= 8, "the low bits of its address are free");
+  // A job as it lies where somebody was called. One job may be offered at a place twice: to who waited there and has taken it,
+  // and then to who was called there. Taking the first offer back must not find the second one and say that somebody waits.
+  static Job* for_caller(Job* job) { return reinterpret_cast<Job*>(reinterpret_cast<uintptr_t>(job) | 4); }
+  static Job* itself(Job* job) { return reinterpret_cast<Job*>(reinterpret_cast<uintptr_t>(job) & ~uintptr_t{4}); }
   static int64_t time() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
   }
