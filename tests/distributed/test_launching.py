@@ -206,7 +206,7 @@ def test_options_that_are_wrong_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     for given in (["--servers", "a:1,a:1"], ["--trainers", "nowhere"], ["--server_num", "0"]):
         with pytest.raises(ValueError, match=given[0]):
             options.parse([*given, "a.py"])
-    chosen = options.parse(["--gpus", "2,3", "--log_level", "INFO", "a.py", "--lr", "1"])
+    chosen = options.parse(["--gpus", "2,3", "--log_level", "INFO", "--backend", "gloo", "a.py", "--lr", "1"])
     assert (chosen.most, chosen.devices, chosen.command) == (2, ["2", "3"], ["a.py", "--lr", "1"])
     chosen = options.parse(["--nnodes", "2", "--master", "a:7", "--rank", "1", "--nproc_per_node", "4", "-m", "pkg"])
     found = variables.variables(chosen, rounds._start(chosen, 4, 1), 4, 2)

@@ -14,7 +14,7 @@ from ...core.errors import value_error
 # Options of Paddle's launcher that say nothing here: they are taken, with their values.
 _WITHOUT_MEANING = (
     "legacy", "log_level", "log_overwrite", "sort_ip", "enable_gpu_log", "auto_parallel_config", "auto_cluster_config",
-    "auto_tuner_json", "elastic_level", "ips", "gloo_port", "with_gloo",
+    "auto_tuner_json", "elastic_level", "ips", "gloo_port", "with_gloo", "backend",
 )  # fmt: skip
 _SERVERS = {
     "servers": "addresses of all table servers, host:port,host:port; this machine starts those of its --host",
