@@ -144,10 +144,11 @@ class Steps:
         return Given(chosen, scores, tuple(checks))
 
     def renew(self, pools: Sequence[Tensor]) -> None:
-        """Other pools from now on, behind all that is being started."""
+        """Other pools from now on, behind all that is being started. Logits of a step that failed are not written over."""
         if self._starter is not None:
             self._starter.begin(lambda: None).result()
         self.pools[:] = pools
+        self._last_logits.clear()
 
     def close(self) -> None:
         """Ends the thread that starts steps, behind all that it has to start."""

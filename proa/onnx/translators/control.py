@@ -43,25 +43,18 @@ def branches(b: Builder, c: Call, predicate: Made, operands: Sequence[Any], part
 @translates("while_loop")
 def while_loop(b: Builder, c: Call) -> list[Made]:
     test, body, count, test_inputs, body_inputs = c.attributes
-    return rounds(b, c, c.operands, count, (test, test_inputs), (body, body_inputs))
+    operands: list[Any] = c.operands
 
-
-def rounds(b: Builder, c: Call, operands: Sequence[Any], count: int, test: Part, body: Part) -> list[Made]:
-    """The node that repeats a block on its first `count` operands."""
-
-    def chosen(state: Sequence[Any], positions: Sequence[int]) -> list[Any]:
+    def chosen(state: list[Any], positions: tuple[int, ...]) -> list[Any]:
         return [state[i] if i < count else operands[i] for i in positions]
 
-    def asked(state: Sequence[Any]) -> Made:
-        return _predicate(b, c.context.translate_block(test[0], chosen(state, test[1]))[0])
-
-    first = asked(operands[:count])
+    first = _predicate(b, c.context.translate_block(test, chosen(operands[:count], test_inputs))[0])
     with b.inside() as block:
-        number, go_on = b.made(("int64", ())), b.made(("bool", ()))
+        rounds, go_on = b.made(("int64", ())), b.made(("bool", ()))
         arguments = [b.made(kind) for kind in c.types]
-        state = c.context.translate_block(body[0], chosen(arguments, body[1]))
-        again = asked(state)
-        block.arguments = [number, go_on, *arguments]
+        state = c.context.translate_block(body, chosen(list(arguments), body_inputs))
+        again = _predicate(b, c.context.translate_block(test, chosen(state, test_inputs))[0])
+        block.arguments = [rounds, go_on, *arguments]
         block.results = _results(b, [again, *state])
     outputs = [b.made(kind) for kind in c.types]
     b.block.nodes.append(Node("Loop", [None, first, *operands[:count]], outputs, {}, {"body": block}))

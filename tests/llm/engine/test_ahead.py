@@ -54,6 +54,9 @@ def test_logits_are_written_over_those_of_the_step_before(asked: Any) -> None:
             before = {n: logits._data() for n, logits in engine.steps._last_logits.items()}
             assert before
             assert all(logits.is_deleted() for logits in kept.values())  # written over, not given back
+        engine.steps.renew(list(engine.steps.pools))  # as after a step that failed: its logits may have failed, too
+        assert engine.steps._last_logits == {}
+        assert len(engine.submit(Request(asked[0], Sampling(max_tokens=3, ignore_end=True))).tokens()) == 3
 
 
 def test_draws_and_penalties_are_those_of_steps_one_by_one(engine: Engine, asked: Any) -> None:
