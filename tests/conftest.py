@@ -27,6 +27,8 @@ os.environ.setdefault("PROA_HOT_THRESHOLD", "3")
 os.environ.setdefault("PROA_FULL_TRACEBACK", "1")
 # Several workers share one GPU: none of them may reserve most of its memory in advance.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+# What a GPU gives is compared with NumPy's: its products are to be those of float32, not of 19 bits.
+os.environ.setdefault("NVIDIA_TF32_OVERRIDE", "0")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

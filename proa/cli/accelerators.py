@@ -71,11 +71,14 @@ def check_nvidia(report: Report) -> None:
     report.problems += driver_advice(driver, plugin, report.versions["jax"])
 
 
-def cupy_advice(has_gpu: bool, packages: dict[str, str], cuda: str | None, why: str) -> tuple[str, list[str]]:
+def cupy_advice(
+    has_gpu: bool, packages: dict[str, str], cuda: str | None, why: str, has_cudnn: bool
+) -> tuple[str, list[str]]:
     """What is said of CuPy where JAX can use an NVIDIA GPU: a version, and notes; pure, so that every case can be tested.
 
     `packages` are CuPy's packages that are installed, with their versions; `cuda` is the version of CUDA that JAX's plug-in
-    is for ("12" or "13"); `why` is why CuPy cannot be used, empty where it can.
+    is for ("12" or "13"); `why` is why CuPy cannot be used, empty where it can; `has_cudnn`: whether cuDNN's front end is
+    installed.
     """
     if not has_gpu or cuda is None:
         return "", []
@@ -88,14 +91,19 @@ def cupy_advice(has_gpu: bool, packages: dict[str, str], cuda: str | None, why: 
         return version, [f"Several packages of CuPy are installed and spoil one another: keep {wanted} alone."]
     if wanted not in packages:
         return version, [f"CuPy ({version}) is for another CUDA than JAX's plug-in: pip install {wanted} instead."]
-    return version, [f"CuPy is installed and not used: {why}."] if why else []
+    if why:
+        return version, [f"CuPy is installed and not used: {why}."]
+    text = "cuDNN's front end is not installed: convolutions are compiled for every size of pictures"
+    return version, [] if has_cudnn else [f"{text}; pip install nvidia-cudnn-frontend."]
 
 
 def check_cupy(report: Report) -> None:
     names = ("cupy", "cupy-cuda12x", "cupy-cuda13x")
     packages = {name: found for name in names if (found := version_of(name)) != "not installed"}
     cuda = next((str(n) for n in (13, 12) if version_of(f"jax-cuda{n}-plugin") != "not installed"), None)
-    version, notes = cupy_advice("nvidia" in report.machine, packages, cuda, why_not() or cannot_import("cupy"))
+    has_cudnn = importlib.util.find_spec("cudnn") is not None
+    why = why_not() or cannot_import("cupy")
+    version, notes = cupy_advice("nvidia" in report.machine, packages, cuda, why, has_cudnn)
     if version:
         report.versions["cupy"] = version
     report.notes += notes

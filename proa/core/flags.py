@@ -71,6 +71,10 @@ define(
     "says, not where it was learned.",
 )  # fmt: skip
 define(
+    "FLAGS_cudnn_deterministic", False,
+    "Convolutions that run op by op on an NVIDIA GPU take only algorithms of cuDNN's that give the same bits every time.",
+)  # fmt: skip
+define(
     "FLAGS_allow_objects", False, "Let paddle.load read objects, which can run any code: for files that you trust.",
     "PROA_ALLOW_OBJECTS",
 )  # fmt: skip
@@ -82,7 +86,7 @@ define("FLAGS_cache_size_mb", 2048, "Size limit of that folder.", "PROA_CACHE_SI
 # Flags of Paddle's that programs ask for, with its values on a CPU. They mean nothing here.
 _UNUSED: dict[str, Any] = {
     "FLAGS_allocator_strategy": "auto_growth", "FLAGS_auto_growth_chunk_size_in_mb": 0, "FLAGS_benchmark": False,
-    "FLAGS_call_stack_level": 1, "FLAGS_check_nan_inf_level": 0, "FLAGS_cudnn_deterministic": False,
+    "FLAGS_call_stack_level": 1, "FLAGS_check_nan_inf_level": 0,
     "FLAGS_cudnn_exhaustive_search": False, "FLAGS_eager_delete_tensor_gb": 0.0, "FLAGS_embedding_deterministic": 0,
     "FLAGS_enable_pir_api": True, "FLAGS_enable_pir_in_executor": True, "FLAGS_fast_eager_deletion_mode": True,
     "FLAGS_fraction_of_cpu_memory_to_use": 1.0, "FLAGS_fraction_of_cuda_pinned_memory_to_use": 0.5,

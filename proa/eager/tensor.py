@@ -28,6 +28,7 @@ from ..ir.recorder import LOCAL, Failure, value_of
 from ..ir.recording.mode import Mode
 from ..ir.sizes.known import known_value, lose_sizes, mark_sizes, objects_held, sizes_held
 from ..ir.tiers import cupy_tier
+from ..ir.tiers.lent import Lent
 from ..ir.xla import started_jax
 from .annotations import DeviceLike, DTypeLike, TensorLike
 from .convert import host_array as own_array
@@ -318,7 +319,7 @@ class Tensor:
     def _data(self) -> Any:
         """The value itself, a NumPy or JAX array; runs what it waits for."""
         value: Any = self._value
-        if value is None or LOCAL.recent is not None:
+        if value is None or LOCAL.recent is not None or value.__class__ is Lent:
             value = recorder.read(self)
         if LOCAL.unchecked:
             if hasattr(value, "copy_to_host_async"):

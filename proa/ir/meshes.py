@@ -19,6 +19,7 @@ import numpy as np
 
 from ..core.place import CPU, Place, jax_devices
 from .recording.mode import note_sharded
+from .tiers.lent import Lent
 from .xla import started_jax
 
 _ndarray = np.ndarray
@@ -79,7 +80,7 @@ def _described(sharding: Any) -> tuple[tuple[int, ...] | None, Any]:
 
 def described(value: Any) -> tuple[tuple[int, ...] | None, Any]:
     """The devices of an array, and how it is cut; both None for an array of the host or of an ordinary device."""
-    return (None, None) if value.__class__ is _ndarray else _described(value.sharding)
+    return (None, None) if value.__class__ is _ndarray or value.__class__ is Lent else _described(value.sharding)
 
 
 def devices_of(value: Any) -> tuple[int, ...] | None:

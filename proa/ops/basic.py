@@ -28,6 +28,7 @@ from ..ir.padding import rules
 from ..ir.sizes.known import known_value
 from ..kernels.cpu.pooling import native_sum_over_space
 from ..kernels.cpu.sums import native_sum
+from ..kernels.gpu.cold import rows
 from ..kernels.gpu.sums import sum_by_product
 from .arguments import flag
 
@@ -401,6 +402,7 @@ def sum_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
 
 sum_over.operation.kernels["cpu"] = native_sum(native_sum_over_space(sum_over.operation.kernel))
 sum_over.operation.kernels["gpu"] = sum_by_product(sum_over.operation.kernel)
+sum_over.operation.kernels["cupy"] = rows.sum_over(sum_over.operation.kernel)
 
 
 @samples(

@@ -24,6 +24,7 @@ from ..ir.operation import Operation
 from ..ir.padding import rules
 from ..ir.recorder import LOCAL, STATE, WrongPlace, after_record
 from ..kernels.cpu.updates import native_adam, native_momentum, native_sgd
+from ..kernels.gpu.cold import updates as cold
 
 
 def record_update(
@@ -237,3 +238,5 @@ def adam_update(
 
 for _update, _native in ((sgd_update, native_sgd), (momentum_update, native_momentum), (adam_update, native_adam)):
     _update.operation.kernels["cpu"] = _native(_update.operation.kernel)
+for _update, _cold in ((sgd_update, cold.sgd), (momentum_update, cold.momentum), (adam_update, cold.adam)):
+    _update.operation.kernels["cupy"] = _cold(_update.operation.kernel)

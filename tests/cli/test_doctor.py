@@ -52,20 +52,23 @@ def test_driver_advice(driver: str | None, plugin: str | None, expected: str | N
 
 
 @pytest.mark.parametrize(
-    ("has_gpu", "packages", "cuda", "why", "expected"),
+    ("has_gpu", "packages", "cuda", "why", "has_cudnn", "expected"),
     [
-        (False, {}, "13", "", None),
-        (True, {}, None, "", None),
-        (True, {}, "13", "CuPy is not installed", "pip install cupy-cuda13x"),
-        (True, {}, "12", "CuPy is not installed", "pip install cupy-cuda12x"),
-        (True, {"cupy-cuda12x": "14.2.0"}, "13", "", "for another CUDA than JAX's plug-in"),
-        (True, {"cupy-cuda12x": "14.2.0", "cupy-cuda13x": "14.2.0"}, "13", "", "keep cupy-cuda13x alone"),
-        (True, {"cupy-cuda13x": "14.2.0"}, "13", "libnvrtc.so is missing", "not used: libnvrtc.so is missing"),
-        (True, {"cupy-cuda13x": "14.2.0"}, "13", "", None),
+        (False, {}, "13", "", False, None),
+        (True, {}, None, "", False, None),
+        (True, {}, "13", "CuPy is not installed", True, "pip install cupy-cuda13x"),
+        (True, {}, "12", "CuPy is not installed", True, "pip install cupy-cuda12x"),
+        (True, {"cupy-cuda12x": "14.2.0"}, "13", "", True, "for another CUDA than JAX's plug-in"),
+        (True, {"cupy-cuda12x": "14.2.0", "cupy-cuda13x": "14.2.0"}, "13", "", True, "keep cupy-cuda13x alone"),
+        (True, {"cupy-cuda13x": "14.2.0"}, "13", "libnvrtc.so is missing", True, "not used: libnvrtc.so is missing"),
+        (True, {"cupy-cuda13x": "14.2.0"}, "13", "", False, "pip install nvidia-cudnn-frontend"),
+        (True, {"cupy-cuda13x": "14.2.0"}, "13", "", True, None),
     ],
 )
-def test_cupy_advice(has_gpu: bool, packages: dict[str, str], cuda: str | None, why: str, expected: str | None) -> None:
-    _, notes = cupy_advice(has_gpu, packages, cuda, why)
+def test_cupy_advice(
+    has_gpu: bool, packages: dict[str, str], cuda: str | None, why: str, has_cudnn: bool, expected: str | None
+) -> None:
+    _, notes = cupy_advice(has_gpu, packages, cuda, why, has_cudnn)
     if expected is None:
         assert notes == []
     else:

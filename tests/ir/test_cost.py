@@ -6,13 +6,19 @@ import os
 import pathlib
 import subprocess
 import sys
+import types
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
 import proa as paddle
+from proa.core.place import CPU
+from proa.ir.recorder import LOCAL, flush_current
 from proa.ir.report import STATISTICS
+from proa.ir.sizes import families
+from proa.ir.tiers import cupy_tier, worth
 from proa.ir.xla import started_jax
 
 
@@ -249,3 +255,60 @@ def test_a_program_that_takes_longer_to_start_than_its_calls_saves_nothing() -> 
         return entry.pays(CPU)
 
     assert [pays(length) for length in (1, 4, 20)] == [False, False, True]
+
+
+# ---- large programs that run as well op by op: convolutions on a GPU, by cuDNN -------------------------
+
+
+@pytest.fixture
+def ready_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernels of what is large are ready ones, and everything is large."""
+    monkeypatch.setattr(worth, "_HEAVY", 1)
+    monkeypatch.setattr(cupy_tier, "suits", lambda program, place: True)
+    families.forget_families()
+
+
+def _pooled(extent: int) -> None:
+    x = paddle.to_tensor(np.ones((1, 2, extent, extent), np.float32))
+    (x * 1.5).tanh().sum(axis=[2, 3]).numpy()
+
+
+def test_what_runs_well_op_by_op_is_compiled_when_it_comes_again_in_its_size(ready_kernels: None) -> None:
+    assert compiles(lambda: _pooled(13), 10) == 2
+
+
+def test_what_runs_well_op_by_op_is_not_compiled_for_sizes_that_keep_changing(ready_kernels: None) -> None:
+    sizes = iter(np.random.default_rng(0).permutation(np.repeat(np.arange(14, 25), 9)))
+    assert compiles(lambda: _pooled(int(next(sizes))), 99) == 99
+
+
+def test_what_does_not_is_compiled_at_first_sight(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worth, "_HEAVY", 1)
+    assert compiles(lambda: _pooled(26), 3) == 0
+
+
+def _program_of(function: Any, *shapes: tuple[int, ...]) -> Any:
+    """What is recorded of a function of arrays."""
+    flush_current()
+    results = function(*[paddle.ones(shape) for shape in shapes])
+    segment = LOCAL.segment
+    program = segment.node.program((results._index,))
+    flush_current()
+    return program
+
+
+def test_programs_of_convolutions_run_well_where_cudnn_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = types.SimpleNamespace(get_limit=lambda: 1 << 20)
+    monkeypatch.setattr(cupy_tier, "serves", lambda place: True)
+    monkeypatch.setattr(cupy_tier, "_device", lambda place: types.SimpleNamespace(pool=pool))
+    conv = paddle.nn.functional.conv2d
+    small, large = [_program_of(lambda x, w: conv(x, w).tanh(), (1, 2, n, n), (3, 2, 3, 3)) for n in (17, 400)]
+    products = _program_of(lambda x, w: (x @ w).tanh() @ w, (9, 9), (9, 9))
+    assert not cupy_tier.suits(small, CPU)  # without cuDNN's front end
+    (convolution,) = [i for i in small.instructions if i.operation.contracts]
+    monkeypatch.setattr(convolution.operation.kernels["cupy"], "is_ready", lambda: True)
+    assert cupy_tier.suits(small, CPU)
+    assert not cupy_tier.suits(large, CPU)  # 1.9 MB at a time
+    assert not cupy_tier.suits(products, CPU)
+    monkeypatch.setitem(cupy_tier.REFUSED, (convolution.operation, cupy_tier._types(convolution)), "why")
+    assert not cupy_tier.suits(small, CPU)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import threading
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,11 +20,15 @@ import pytest
 import proa as paddle
 from proa.core.place import CPU
 from proa.ir.recorder import LOCAL, flush_current
+from proa.ir.recording import running
 from proa.ir.tiers import cupy_tier
 from proa.ir.tiers.cupy_namespace import CupyNamespace
 from proa.ir.tiers.interpreter import Problem
+from proa.ir.tiers.lent import Lent, bring_out
 from proa.ir.transforms import donation
 from proa.ir.watch import watch_results
+
+from .staying import stay
 
 
 class PooledMemory:
@@ -105,6 +110,13 @@ def device(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     made = object.__new__(cupy_tier.CupyDevice)
     made.cupy, made.place, made.array_type, made.borrowed, made.seen = make_fake(), CPU, FakeArray, [], {}
     made.xp, made.full = CupyNamespace(made.cupy), OutOfMemoryError
+    made.unseen, made.waits = True, []
+
+    def lend(value: Any, stream: Any) -> Any:
+        made.waits.append(stream is not None)
+        return jax.dlpack.from_dlpack(value)
+
+    made.lend = lend
     made.unowned, made.pointer = at_address, (lambda memory, _offset: memory)
     freed: list[int] = []
 
@@ -262,6 +274,71 @@ def test_a_bad_index_is_named(device: Any) -> None:
 
     with pytest.raises(Problem, match="out of range; allowed: 0 to 3"):
         run(rows, np.array([1, 7]), weight, watch=watch_results(False, device.xp))
+
+
+def test_results_that_stay_become_jaxs_when_somebody_wants_them(device: Any) -> None:
+    flush_current()
+    x = paddle.to_tensor(ROW)
+    y, z = x + 1.0, x * 2.0
+    segment = LOCAL.segment
+    program = segment.node.program((y._index, z._index))
+    values = cupy_tier.run_on_cupy(program, [jax.numpy.asarray(ROW)], list(segment.scalars), CPU, stays=True)
+    first, second = values[y._index], values[z._index]
+    assert first.__class__ is second.__class__ is Lent
+    assert not device.waits
+    assert device.entered(first) is first.own  # the next run takes it as it is
+    made = first.get()
+    assert isinstance(made, jax.Array)
+    assert id(first.get()) == id(made)
+    pair = [first, second]
+    bring_out(pair)
+    np.testing.assert_array_equal(np.asarray(pair[0]), ROW + 1)
+    np.testing.assert_array_equal(np.asarray(pair[1]), ROW * 2)
+    assert device.waits == [True, False]  # XLA waits for CuPy once
+    assert device.entered(made) is first.own
+    device.borrowed.clear()
+    assert len(cupy_tier.LENT) == 2  # they are wanted again
+    del made, pair, first, second
+    pair = [values.pop(z._index)]
+    values.clear()
+    bring_out(pair)
+    pair[0] = None  # what nobody else had, a program may write over
+    gc.collect()
+    assert not cupy_tier.LENT
+    flush_current()
+
+
+def test_tensors_whose_values_stay_behave_as_others(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading, copying, pending work, compiled programs, other threads: nobody sees where a value lies."""
+    monkeypatch.setattr(running, "_run_tier0", stay(running._run_tier0))  # which takes such values, as it does on a GPU
+
+    def staying(array: np.ndarray) -> Any:
+        tensor = paddle.to_tensor(array)
+        tensor._value = Lent(device, device.cupy.asarray(array))
+        return tensor
+
+    x = staying(ROW + 1)
+    y = x.clone()
+    assert y.tolist() == (ROW + 1).tolist()
+    assert float(staying(ROW).sum()) == float(ROW.sum())
+    found: list[Any] = []
+    z = staying(ROW) * 3.0
+    thread = threading.Thread(target=lambda: found.append(z.numpy()))
+    thread.start()
+    thread.join()
+    np.testing.assert_array_equal(found[0], ROW * 3)
+    before = paddle.get_flags("FLAGS_hot_threshold")
+    paddle.set_flags({"FLAGS_hot_threshold": 1})
+    try:
+        w = staying(ROW * 0.25)
+        np.testing.assert_array_equal((w + x - w * 3.0).numpy(), ROW * 0.5 + 1)
+    finally:
+        paddle.set_flags(before)
+    x = staying(ROW)
+    x += 1.0
+    np.testing.assert_array_equal(x.numpy(), ROW + 1)
+    rows = paddle.nn.functional.embedding(staying(np.array([0, 1])), paddle.ones([2, 3]))
+    assert rows.tolist() == [[1.0] * 3] * 2
 
 
 def test_zero_elements_need_no_memory(device: Any) -> None:

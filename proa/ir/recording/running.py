@@ -24,6 +24,7 @@ from ..tiers import cupy_tier, executables
 from ..tiers.cupy_tier import run_on_cupy
 from ..tiers.executables import Entry
 from ..tiers.interpreter import Problem, run_alone, run_on_jax, run_on_numpy
+from ..tiers.lent import Lent, bring_out, brought_out
 from ..trace import TraceNode, next_sighting
 from ..transforms import donation
 from ..watch import watch_results
@@ -50,7 +51,7 @@ def value_of(tensor: Any) -> Any:
         if value is not None:
             if value.__class__ is Failure:
                 raise value.error.with_traceback(None)
-            return value
+            return take_out(tensor, value) if value.__class__ is Lent else value
         if segment.captures:
             from ..capture import refuse_to_read
 
@@ -64,6 +65,15 @@ def value_of(tensor: Any) -> Any:
             if value is not None:
                 return value
         lost = segment if segment.done else None
+
+
+def take_out(tensor: Any, value: Lent) -> Any:
+    """The value of a tensor that is still CuPy's, as everybody knows it; the tensor gets it."""
+    made = value.get()
+    with STATE:
+        if tensor._value is value:
+            tensor._value = made
+    return made
 
 
 def read(tensor: Any) -> Any:
@@ -80,7 +90,7 @@ def read(tensor: Any) -> Any:
         if made.get(id(value)) == index:
             LOCAL.recent = None
             note_late_read(end, index)
-    return value
+    return take_out(tensor, value) if value.__class__ is Lent else value
 
 
 def _compute_foreign(segment: Segment, index: int) -> Any:
@@ -104,7 +114,7 @@ def _compute_foreign(segment: Segment, index: int) -> Any:
         assert node is not None, "a pending tensor lies on its segment's path"
         program = node.program((index,)).slice((index,))
         try:
-            value = _run_tier0(segment, program, segment.inputs, segment.scalars)[index]
+            value = brought_out(_run_tier0(segment, program, segment.inputs, segment.scalars)[index])
         except Problem as problem:
             locate(problem.error, segment.locations.get(problem.index))
             raise problem.error from problem.error.__cause__
@@ -183,6 +193,8 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
         compiled = None
     elif compiled is None:
         compiled = executables.find_executable(segment, entry)
+    if compiled is not None:
+        bring_out(segment.inputs)
     if compiled is not None and compiled.copies >= executables.MOST_COPIES:
         compiled = executables.donate_less(segment, entry, compiled)
     if compiled is not None:
@@ -256,7 +268,7 @@ def _deliver(segment: Segment, live: list[tuple[Any, int]], values: Any) -> None
 
 def _run_tier0(segment: Segment, program: Any, inputs: list[Any], scalars: list[Any]) -> Any:
     if segment.root.immediate and program.instructions and program.instructions[-1].operation.alone:
-        return run_alone(program, inputs)
+        return run_alone(program, [brought_out(value) for value in inputs])
     place = segment.root.place
     check_nan = segment.root.check_nan
     watch = watch_results(check_nan) if check_nan or segment.locations else None
@@ -266,6 +278,9 @@ def _run_tier0(segment: Segment, program: Any, inputs: list[Any], scalars: list[
         return run_on_numpy(program, inputs, scalars, watch, check_nan)
     if watch is not None and devices is None and place is not CPU and cupy_tier.serves(place):
         watch = watch_results(check_nan, cupy_tier.namespace(place))
+    if observed is None and devices is None and cupy_tier.serves(place):
+        return run_on_cupy(program, inputs, scalars, place, watch, not Mode.sharded)
+    inputs = [brought_out(value) for value in inputs]
     if observed is not None:
         return observed.run_cold(_run_cold, program, watch, inputs, scalars, place, devices)
     return _run_cold(program, inputs, scalars, place, devices, watch)

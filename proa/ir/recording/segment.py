@@ -29,6 +29,7 @@ from .. import meshes
 from ..operation import NeedsCast, OperandKind, Operation, PrefersHost
 from ..process import forking
 from ..program import Instruction, numbered
+from ..tiers.lent import brought_out
 from ..trace import Scope, TraceNode, find_root, grow_instruction, grow_leaf, move_into
 from ..transforms import donation
 from ..transforms.tiling import run_early
@@ -249,7 +250,7 @@ class Segment:
         for position in check.operands:
             operand = instruction.operands[position]
             if operand is not None:
-                host[position] = np.asarray(self.inputs[~operand])
+                host[position] = np.asarray(brought_out(self.inputs[~operand]))
         if not check.condition(np, *host, *instruction.attributes):
             assert node.parent is not None
             self.node = node.parent

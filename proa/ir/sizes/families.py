@@ -27,6 +27,7 @@ from ..padding import plan_padding
 from ..padding.axes import Refused
 from ..program import Program
 from ..tiers import cost, kept
+from ..tiers.lent import bring_out
 from ..tiers.lowering import flagged_instructions
 from ..transforms.donation import donatable, settle
 from .bucketed import Bucket, Fitted, PaddingPlan
@@ -80,6 +81,11 @@ class Family:
     def keeps_changing(self) -> bool:
         """Whether its paths differ more often than they repeat: none of them is worth a program of its own."""
         return self.members > 1 and self.restlessness > _RESTLESS and self.count < _RARE * self.members
+
+    @property
+    def is_restless(self) -> bool:
+        """Whether another of its paths is walked nearly every time."""
+        return self.members > 1 and self.restlessness > _RESTLESS
 
     def note_walk(self, member: Member) -> None:
         """One of its paths is walked. Two models of other widths, one after the other, are no changing sizes."""
@@ -188,13 +194,14 @@ _RELATED: set[Any] = set()  # where a second one came
 _UNDERSTOOD: dict[Any, list[Family]] = {}  # families that have a General, by the length of their paths
 
 
-def join(entry: Any, place: Any, key: Any, always: bool, heavy: bool) -> Any:
-    """The place of a path in a family (a `Member`); None while it has no relatives, False where it is not worth it."""
+def join(entry: Any, place: Any, key: Any, always: bool, heavy: bool, large: bool) -> Any:
+    """The place of a path in a family (a `Member`); None while it has no relatives, False where it is not worth it: what is
+    neither `large` nor loses anything to speak of. `heavy`: compiled when first seen."""
     program: Program = entry.program
     if not program.instructions:
         return False
     whole, hot = entry.works(place)
-    if whole - hot < _WORTH and not (always or heavy):
+    if whole - hot < _WORTH and not large:
         return False
     rough = (key, len(program.instructions), len(program.inputs), program.outputs)
     with _LOCK:
@@ -258,6 +265,7 @@ def executable(
     with _LOCK:
         if (not family.buckets and not pays) or not member.place_in_family(program):
             return None
+        bring_out(inputs)
         bucket = family.bucket_for(member)
         if bucket is None:
             bucket = _new_bucket(member) if pays else None

@@ -41,15 +41,21 @@ class Prices(NamedTuple):
     loading: float
     loaded_instruction: float
     loaded_contraction: float
+    # Bringing an array from tier 0 to tier 1, and back.
+    moving: float
     # How many times what padding has wasted so far it is expected to waste yet: a finer bucket is paid for out of that.
     horizon: float
 
 
-_ON_CPU = Prices(4.0, 1e-3, 5e-5, 0.5, 0.2, 20.0, 500_000.0, 50_000.0, 1_500.0, 20_000.0, 30_000.0, 500.0, 5_000.0, 1.0)
+_ON_CPU = Prices(
+    4.0, 1e-3, 5e-5, 0.5, 0.2, 20.0, 500_000.0, 50_000.0, 1_500.0, 20_000.0, 30_000.0, 500.0, 5_000.0, 0.0, 1.0
+)
 # CuPy's calls of 10 to 30 us beside quick programs (`compiler_options.py`), on an H200: a GPT step of 469 instructions,
 # 111 of which contract, compiles in 6.7 s, a step of ResNet-50 (674 and 161) in about 10.
 # Whoever trains on a GPU does so for tens of thousands of steps: the horizon of its buckets is wider.
-_ON_GPU = Prices(30.0, 5e-6, 4e-8, 0.5, 0.2, 0.0, 0.0, 100_000.0, 5_000.0, 30_000.0, 100_000.0, 1_000.0, 2_000.0, 100.0)
+_ON_GPU = Prices(
+    30.0, 5e-6, 4e-8, 0.5, 0.2, 0.0, 0.0, 100_000.0, 5_000.0, 30_000.0, 100_000.0, 1_000.0, 2_000.0, 120.0, 100.0
+)
 
 
 # NumPy's numbers of 16 bits are widened and rounded one by one: an element costs so many times one of float32 more.
@@ -87,9 +93,11 @@ def works(program: Program, place: Place) -> tuple[float, float]:
             # For a product of m x k by k x n into m x n this is m k n; for others it is near enough.
             multiplied += math.sqrt(float(math.prod(sizes[-2:])) * size)
     elements, multiplications = prices.element * made, prices.multiplication * multiplied
-    whole = prices.call * len(program.instructions) + elements + multiplications
+    calls = prices.call * len(program.instructions)
     if place is CPU:
-        whole += _TIMES_NARROW * prices.element * narrow
+        whole = calls + elements + multiplications + _TIMES_NARROW * prices.element * narrow
+    else:  # the device works while the next kernels are called
+        whole = max(calls, elements + multiplications)
     hot = (1 - prices.saved_of_elements) * elements + (1 - prices.saved_of_multiplications) * multiplications
     return whole, hot
 
@@ -108,6 +116,11 @@ def loading_work(program: Program, place: Place) -> float:
     prices = prices_on(place)
     each = [prices.loaded_instruction + prices.loaded_contraction * i.operation.contracts for i in program.instructions]
     return prices.loading + sum(each)
+
+
+def moving_work(program: Program, place: Place) -> float:
+    """The cost of bringing the inputs of a program from tier 0 to a compiled program, and back behind it."""
+    return prices_on(place).moving * len(program.inputs)
 
 
 def _compiling(instructions: list[Instruction], prices: Prices) -> float:

@@ -15,8 +15,21 @@ class CupyNamespace:
 
     __name__ = "cupy"
 
-    def __init__(self, cupy: Any) -> None:
+    def __init__(self, cupy: Any, device: int = 0, stream: int = 0) -> None:
         self._cupy = cupy
+        # For libraries that are called beside CuPy: the device, the address of the stream, memory for their own use.
+        self.device, self.stream = device, stream
+        self._workspace: Any = None
+
+    def workspace(self, size: int) -> int:
+        """The address of so many bytes, for the kernel that is started next: those behind it may get the same."""
+        if self._workspace is None or self._workspace.nbytes < size:
+            self._workspace = None
+            self._workspace = self._cupy.empty(size, np.uint8)
+        return int(self._workspace.data.ptr)
+
+    def give_back(self) -> None:
+        self._workspace = None
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._cupy, name)

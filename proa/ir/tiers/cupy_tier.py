@@ -4,8 +4,9 @@ Values at the borders of a segment are JAX arrays; inside, they are CuPy's. Both
 that CuPy cannot do is a small jitted call instead, as everywhere else; which those are is remembered.
 
 Order
-* CuPy works on a stream of its own. An array that goes over makes that stream wait for the work that gives the array, and
-  one that comes back makes XLA's wait for CuPy's: both are DLPack's handshake, nothing waits on the host.
+* CuPy works on a stream of its own. An array of XLA's makes that stream wait for the work that gives the array (DLPack's
+  handshake), and what comes back makes XLA's wait for CuPy's, all results of a run together: nothing waits on the host.
+  What a run before made is CuPy's own, and in order anyway.
 * XLA gives memory of its arrays away when Python lets go of them, and may write over what it is given, without knowing what
   CuPy still reads. So the inputs of a run are held until its work is done (`READING`), and a program that writes over its
   inputs waits for that (`settle`).
@@ -40,6 +41,7 @@ from ..program import DynamicScalar, Instruction, Program
 from ..xla import started_jax
 from .cupy_namespace import CupyNamespace
 from .interpreter import Problem, call_jitted, run_on_jax
+from .lent import Lent, brought_out
 from .lowering import KEEPERS
 
 flags.define(
@@ -53,6 +55,8 @@ _RESERVE = 1 << 28
 _LARGE = 1 << 28  # bytes from which on an array from the host is left to XLA
 # Runs whose inputs are held at a time: more than this many are waited for.
 _MOST_READING = 64
+_MOST_OF_POOL = 0.7  # the rest is for what kernels need beside their results
+_CUDA = 2  # DLPack's number for memory of NVIDIA GPUs
 
 LENT: dict[int, Any] = {}  # arrays of JAX's whose memory is CuPy's, by identity
 READING: deque[tuple[Any, list[Any]]] = deque()  # an event behind each run, and the inputs that it reads
@@ -72,7 +76,6 @@ class CupyDevice:
 
     def __init__(self, cupy: Any, place: Place) -> None:
         self.cupy, self.place = cupy, place
-        self.xp = CupyNamespace(cupy)
         self.array_type = cupy.ndarray
         self.unowned, self.pointer = cupy.cuda.UnownedMemory, cupy.cuda.MemoryPointer
         self.full: type[Exception] = cupy.cuda.memory.OutOfMemoryError
@@ -80,9 +83,12 @@ class CupyDevice:
         self.device = cupy.cuda.Device(self.number)
         with self.device:
             self.stream = cupy.cuda.Stream(non_blocking=True)
+            self.xp = CupyNamespace(cupy, self.number, self.stream.ptr)
             self.pool = cupy.cuda.MemoryPool()
             self.pool.set_limit(size=_pool_size(cupy.cuda.runtime.memGetInfo()[1]))
         self.reserve()
+        self.lend = _find_lending(cupy, place)
+        self.unseen = True  # whether CuPy was given work since XLA was told to wait for it
         self.borrowed: list[Any] = []  # arrays of XLA's that the run at hand reads
         self.seen: dict[int, tuple[Any, Any]] = {}  # those that are alive, by identity, as CuPy sees them
         _DEVICES.append(self)
@@ -95,12 +101,17 @@ class CupyDevice:
 
     def give_back(self) -> None:
         """Lets go of the memory that no array uses, but for the reserve."""
+        self.xp.give_back()
         with self.device:
             self.pool.free_all_blocks()
         self.reserve()
 
     def entered(self, value: Any) -> Any:
         """An input, as CuPy sees it."""
+        if value.__class__ is Lent:
+            if value.lender is self:
+                return value.own
+            value = value.get()
         if value.dtype.kind == "V" and value.dtype.name != "bfloat16":
             raise UnknownType(value.dtype.name)
         if value.__class__ is np.ndarray:
@@ -110,7 +121,7 @@ class CupyDevice:
         self.borrowed.append(value)
         key = id(value)
         known = self.seen.get(key)
-        if known is not None and not value.is_deleted():
+        if known is not None and known[0]() is value and not value.is_deleted():
             return known[1]
         if value.is_ready():  # there is nothing to wait for: its address is enough, and DLPack's handshake takes long
             # Its owner is `borrowed`, not this array: parameters come again and again, and are found again here.
@@ -121,19 +132,68 @@ class CupyDevice:
         return self.cupy.from_dlpack(value)
 
     def left(self, value: Any, exported: set[int]) -> Any:
-        """A result as a JAX array. It has its memory to itself: XLA may write over it one day."""
-        jax = started_jax()
+        """A result as a JAX array."""
+        return self.as_jax(self.alone(value, exported))
+
+    def alone(self, value: Any, exported: set[int]) -> Any:
+        """A result that has its memory to itself: XLA may write over it one day."""
         if not value.size:
-            return jax.device_put(np.empty(value.shape, value.dtype), jax_device(self.place))
+            return value
         memory = value.data.mem
         if value.base is not None or id(memory) in exported or not value.flags.c_contiguous or _is_foreign(memory):
             value = value.copy(order="C")
             memory = value.data.mem
         exported.add(id(memory))
-        result = jax.dlpack.from_dlpack(value)
+        return value
+
+    def as_jax(self, value: Any) -> Any:
+        """An array of CuPy's that has its memory to itself, as one of JAX's."""
+        if not value.size:
+            return started_jax().device_put(np.empty(value.shape, value.dtype), jax_device(self.place))
+        with _LOCK, self.device, self.stream:
+            waits, self.unseen = self.unseen, False
+            result = self.lend(value, self.stream if waits else None)
         key = id(result)
-        LENT[key] = weakref.ref(result, lambda _: LENT.pop(key, None))
+
+        def forget(_: Any, lent: Any = LENT, seen: Any = self.seen) -> None:  # called when modules are gone, too
+            lent.pop(key, None)
+            seen.pop(key, None)
+
+        reference = LENT[key] = weakref.ref(result, forget)
+        self.seen[key] = reference, value
         return result
+
+
+def _find_lending(cupy: Any, place: Place) -> Callable[[Any, Any], Any]:
+    """What makes an array of JAX's of CuPy's memory; told which stream XLA has to wait for, if it was not told before.
+
+    JAX's own function makes XLA wait anew for each of a model's parameters, and looks at things that are known here: 50 us,
+    where what it calls in the end takes a few. Should that be another one day, it is left to JAX's own.
+    """
+    jax = started_jax()
+    device = jax_device(place)
+
+    def usual(value: Any, stream: Any) -> Any:
+        return jax.dlpack.from_dlpack(value)
+
+    try:
+        from jax._src.lib import _jax  # pyright: ignore
+
+        made_of: Any = _jax.dlpack_managed_tensor_to_buffer
+        ready = device.get_stream_for_external_ready_events()
+        waiting = cupy.cuda.ExternalStream(ready)
+
+        def quick(value: Any, stream: Any) -> Any:
+            if stream is not None:
+                waiting.wait_event(stream.record())
+            return made_of(value.__dlpack__(stream=-1), device, ready, None, _CUDA)
+
+        tried = quick(cupy.arange(3, dtype=np.float32), cupy.cuda.get_current_stream())
+        if isinstance(tried, jax.Array) and tried.devices() == {device} and tried.tolist() == [0.0, 1.0, 2.0]:
+            return quick
+    except Exception:  # another version of JAX's
+        pass
+    return usual
 
 
 def _is_foreign(memory: Any) -> bool:
@@ -157,6 +217,7 @@ def _device(place: Place) -> CupyDevice | None:
     if why:
         return None
     try:
+        os.environ.setdefault("CUPY_TF32", "1")  # products as XLA multiplies float32 there, too
         import cupy  # type: ignore[import-not-found] # pyright: ignore
 
         return CupyDevice(cupy, place)
@@ -183,6 +244,41 @@ def serves(place: Place) -> bool:
     return place.kind == "gpu" and not forking.State.lost and flags.get("FLAGS_cupy") and _device(place) is not None
 
 
+def suits(program: Program, place: Place) -> bool:
+    """Whether a large Program runs as well op by op as compiled: its work is that of ready kernels (cuDNN's, of which XLA
+    would try many for every shape), with nothing that XLA would have to compile, in the memory that CuPy may have."""
+    device = _device(place) if serves(place) else None
+    return device is not None and _is_quick(program) and _peak(program) <= _MOST_OF_POOL * device.pool.get_limit()
+
+
+def _is_quick(program: Program) -> bool:
+    products = ready = 0
+    for instruction in program.instructions:
+        operation = instruction.operation
+        if getattr(operation.kernel, "has_effect", False) or (operation, _types(instruction)) in REFUSED:
+            return False
+        if any(a.dtype.kind in "fV" and a.dtype.name != "float32" for a in instruction.outputs):
+            return False  # the other kernels are written for float32
+        if operation.contracts:
+            is_ready = getattr(operation.kernels.get("cupy"), "is_ready", None)
+            products += 1
+            ready += is_ready is not None and is_ready()
+    return 2 * ready > products
+
+
+def _peak(program: Program) -> int:
+    """The most bytes that a run's values have at a time."""
+    sizes: dict[int, int] = {}
+    held = most = 0
+    for instruction, ended in zip(program.instructions, program.last_uses(), strict=True):
+        for number, aval in zip(instruction.made, instruction.outputs, strict=True):
+            sizes[number] = aval.size * aval.dtype.itemsize
+            held += sizes[number]
+        most = max(most, held)
+        held -= sum([sizes.get(number, 0) for number in ended])
+    return most
+
+
 def namespace(place: Place) -> Any:
     """The array namespace of what `run_on_cupy` shows to who watches it."""
     device = _device(place)
@@ -190,8 +286,10 @@ def namespace(place: Place) -> Any:
     return device.xp
 
 
-def run_on_cupy(program: Program, inputs: list[Any], scalars: list[Any], place: Place, watch: Any = None) -> list[Any]:
-    """Values of the Program's outputs as JAX arrays, computed with CuPy.
+def run_on_cupy(
+    program: Program, inputs: list[Any], scalars: list[Any], place: Place, watch: Any = None, stays: bool = False
+) -> list[Any]:
+    """Values of the Program's outputs, computed with CuPy: as JAX arrays, or, if the result `stays` here, as `Lent`.
 
     `watch(instruction, operands, results)`, if given, looks at every result before it is used. It takes arrays of JAX's as
     well: what CuPy has no type or no memory for runs on XLA from the start.
@@ -200,21 +298,27 @@ def run_on_cupy(program: Program, inputs: list[Any], scalars: list[Any], place: 
     assert device is not None
     try:
         with _LOCK:
-            return _run(device, program, inputs, scalars, watch)
+            return _run(device, program, inputs, scalars, watch, stays)
     except (UnknownType, device.full):
         device.give_back()
+    inputs = [brought_out(value) for value in inputs]
     return run_on_jax(program, inputs, scalars, place, watch)
 
 
-def _run(device: CupyDevice, program: Program, inputs: list[Any], scalars: list[Any], watch: Any) -> list[Any]:
+def _run(
+    device: CupyDevice, program: Program, inputs: list[Any], scalars: list[Any], watch: Any, stays: bool
+) -> list[Any]:
     _let_go()
     with device.device, device.stream, device.cupy.cuda.using_allocator(device.pool.malloc):
         try:
             values = _interpret(device, program, inputs, scalars, watch)
             exported: set[int] = set()
+            device.unseen = True
             for index in program.outputs:
-                values[index] = device.left(values[index], exported)
+                alone = device.alone(values[index], exported)
+                values[index] = Lent(device, alone) if stays else device.as_jax(alone)
         finally:
+            device.unseen = True
             READING.append((device.stream.record(), device.borrowed))
             device.borrowed = []
     return values
@@ -258,7 +362,9 @@ def _at_once(work: Callable[[CupyDevice], Any], place: Place) -> Any:
         _let_go()
         with device.device, device.stream, device.cupy.cuda.using_allocator(device.pool.malloc):
             try:
-                return device.left(work(device), set())
+                result = work(device)
+                device.unseen = True
+                return device.left(result, set())
             finally:
                 READING.append((device.stream.record(), device.borrowed))
                 device.borrowed = []
@@ -349,6 +455,7 @@ def _as_inferred(device: CupyDevice, instruction: Instruction, results: tuple[An
 def _call_xla(device: CupyDevice, instruction: Instruction, arguments: list[Any]) -> list[Any]:
     """The same through a small jitted call; its operands and results go over the border."""
     shared: set[int] = set()
+    device.unseen = True
     try:
         given = [device.left(a, shared) if isinstance(a, device.array_type) else a for a in arguments]
         results = call_jitted(instruction, given, device.place)

@@ -15,6 +15,7 @@ from ..transforms import donation
 from ..transforms.tiling import TiledProgram, find_tiles
 from . import worth
 from .kept import note_program, note_use, records
+from .lent import bring_out
 from .lowering import CompiledProgram
 from .worth import Account
 
@@ -79,6 +80,7 @@ def find_executable(segment: Segment, entry: Entry) -> Any:
     if segment.devices is None and not _pays(root, entry):
         return None
     donation.settle()
+    bring_out(segment.inputs)
     donated = donation.choose(segment.inputs, entry.program)
     try:
         entry.compiled = compile_program(entry, segment.inputs, segment.scalars, segment.node, donated)

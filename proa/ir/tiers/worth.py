@@ -18,7 +18,8 @@ from . import cost, cupy_tier, stored
 # How often a program is seen before it is compiled where running it op by op compiles, too.
 _SEEN_OFTEN = 3
 # Elements made by a program that is compiled when first seen: running it op by op takes longer than compiling it (a training
-# step of ResNet-50 makes 700 million), and in the next process even its first run finds an executable.
+# step of ResNet-50 makes 700 million), and in the next process even its first run finds an executable. A GPU runs it op by
+# op about as fast where its kernels are ready ones: there it is compiled when it comes again and again in the same sizes.
 _HEAVY = 1 << 28
 
 
@@ -26,7 +27,7 @@ class Account:
     """A program that runs again and again: how often, what that has cost, and the executable once it is hot."""
 
     form = ""  # in which its executable is made of the program: others are kept under other names
-    __slots__ = ("_works", "compiled", "count", "loading", "member", "price", "program", "work")
+    __slots__ = ("_heavy", "_works", "compiled", "count", "loading", "member", "price", "program", "work")
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -34,6 +35,7 @@ class Account:
         # Of a cold run, of compiling, of loading (see cost.py); not before it is seen again.
         self.work = self.price = self.loading = 0.0
         self._works: tuple[float, float] | None = None
+        self._heavy: bool | None = None
         self.compiled: Any = None
         self.member: Any = None  # of a family, False: of none; None: not asked yet (see families.py)
 
@@ -46,6 +48,12 @@ class Account:
     def saving(self, place: Place) -> float:
         """What one run saves by being compiled."""
         return cost.saving(self.works(place), place)
+
+    def is_heavy(self, place: Place) -> bool:
+        """Whether it would never run op by op, of whatever sizes others of its kind are."""
+        if self._heavy is None:
+            self._heavy = self.program.size >= _HEAVY and not cupy_tier.suits(self.program, place)
+        return self._heavy
 
     def find_tiles(self, place: Place) -> list[tuple[int, int]] | None:
         """The equal pieces that it would be compiled in; None: whole."""
@@ -93,13 +101,23 @@ class Account:
 
 def pays(account: Account, place: Place) -> bool:
     """Whether a program is to be compiled for itself now."""
-    if account.program.size >= _HEAVY:
-        return account.count > 0
+    if account.program.size >= _HEAVY and (not account.member or account.is_heavy(place)):
+        at_once = account.is_heavy(place) or account.is_stored(place)
+        return account.count > (0 if at_once else _SEEN_OFTEN - 1)
     if Mode.threshold:
         return account.count >= Mode.threshold
     if not _has_tier0(place):
         return account.count >= _SEEN_OFTEN
-    return account.pays(place) and pays_for_start(place, account.saving(place))
+    if not account.pays(place) or (account.member and not _pays_to_move(account, place)):
+        return False
+    return pays_for_start(place, account.saving(place))
+
+
+def _pays_to_move(account: Account, place: Place) -> bool:
+    """Whether a run of this program gains more than it costs to bring its inputs to XLA, and back for the next one, which
+    will be of another size."""
+    moves = place is not CPU and account.member.family.is_restless
+    return not moves or account.saving(place) > cost.moving_work(account.program, place)
 
 
 def join(account: Account, place: Place, kind: Any) -> Any:
@@ -108,7 +126,8 @@ def join(account: Account, place: Place, kind: Any) -> Any:
     if Mode.deterministic or Mode.buckets == "never":
         return False
     key = (place.kind, place.index, kind)
-    return families.join(account, place, key, Mode.buckets == "always", account.program.size >= _HEAVY)
+    always, large = Mode.buckets == "always", account.program.size >= _HEAVY
+    return families.join(account, place, key, always, account.is_heavy(place), always or large)
 
 
 def find_shared(
@@ -121,7 +140,7 @@ def find_shared(
     family.note_walk(member)
     changing = family.keeps_changing
     # What would be compiled at first sight stays in its bucket until a program of its own has been paid for.
-    heavy = account.program.size >= _HEAVY
+    heavy = account.is_heavy(place)
     if not changing and not (heavy and family.buckets and not member.has_earned_its_own):
         return False, None
     now = changing and _pays_together(place, family, account)
@@ -131,7 +150,7 @@ def find_shared(
 
 def _pays_together(place: Place, family: families.Family, account: Account) -> bool:
     """Whether what programs of all sizes have in common is to be compiled now."""
-    if account.program.size >= _HEAVY:
+    if account.is_heavy(place):
         return True
     if Mode.threshold:
         return family.count >= Mode.threshold

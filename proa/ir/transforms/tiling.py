@@ -21,6 +21,7 @@ from ..editing import extracted
 from ..keys import attribute_key
 from ..meshes import program_devices
 from ..program import Instruction, Program
+from ..tiers.lent import brought_out
 from ..tiers.lowering import CompiledProgram, flagged_instructions
 from ..trace import TraceNode
 from ..xla import jax_module
@@ -229,7 +230,7 @@ def run_early(run: TiledRun | None, node: TraceNode, inputs: list[Any], scalars:
         run = TiledRun(program)
     if run is not None and run.program is program and run.launched == number:
         try:
-            run.launch(inputs, scalars)
+            run.launch([brought_out(value) for value in inputs], scalars)
         except Exception:
             return None  # comes up again, and to the user, when the whole segment runs
     return run

@@ -27,6 +27,7 @@ from ...ir.padding import rules
 from ...kernels.cpu.low_precision.bfloat import bfloat_linear, bfloat_product
 from ...kernels.cpu.low_precision.precision import in_float32
 from ...kernels.cpu.products import native_linear, native_product
+from ...kernels.gpu.cold import products as cold
 from ..arguments import require_tensor
 from ..axes import widened
 from ..basic import cast_to, reshape_to, sum_over, sum_to
@@ -259,6 +260,7 @@ def matmul(xp: Any, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool
 
 
 matmul.operation.kernels["xla"] = _product_xla
+matmul.operation.kernels["cupy"] = cold.matmul(matmul.operation.kernel)
 
 
 def _product_cpu(xp: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> Any:
@@ -388,6 +390,7 @@ def _linear_xla(xp: Any, x: Any, weight: Any, bias: Any = None) -> Any:
 
 
 linear.operation.kernels["xla"] = _linear_xla
+linear.operation.kernels["cupy"] = cold.linear(linear.operation.kernel)
 linear.operation.kernels["cpu"] = in_float32(native_linear(_linear_xla), bfloat_linear)
 
 

@@ -26,6 +26,7 @@ from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ...ir.operation import Check
 from ...ir.padding import rules
+from ...kernels.gpu.cold import arithmetic as cold
 from ..basic import cast_to
 from ..precision import broadcast_numbers, number, wide
 
@@ -125,6 +126,9 @@ def plus(xp: Any, x: Any, y: Any) -> Any:
     return xp.add(x, y)
 
 
+plus.operation.kernels["cupy"] = cold.binary("+")(plus.operation.kernel)
+
+
 @samples(
     S(A(2, 3), A(3)), S(A(2, 1), A(1, 3)), S(A(0, 3), A(3)), S(A(), A()), S(A(3), 1.5), S(2, A(3)),
     S(A(3, dtype="int64"), A(3, dtype="int64")), S(A(2, dtype="bool"), A(2, dtype="bool")),
@@ -174,6 +178,9 @@ def add(
 )
 def minus(xp: Any, x: Any, y: Any) -> Any:
     return xp.subtract(x, y)
+
+
+minus.operation.kernels["cupy"] = cold.binary("-")(minus.operation.kernel)
 
 
 @samples(
@@ -251,6 +258,7 @@ def multiply(xp: Any, x: Any, y: Any) -> Any:
     return xp.multiply(x, y)
 
 
+multiply.operation.kernels["cupy"] = cold.binary("*")(multiply.operation.kernel)
 public(method=True, inplace=True, out=True, name="mul")(multiply)
 
 
@@ -278,6 +286,9 @@ def over(xp: Any, x: Any, y: Any) -> Any:
     if x.dtype.kind in "biu":
         x, y = x.astype(FLOAT32), y.astype(FLOAT32)
     return xp.divide(x, y)
+
+
+over.operation.kernels["cupy"] = cold.binary("/")(over.operation.kernel)
 
 
 def _reference_divide(x: Any, y: Any, rounding_mode: Any = None) -> Any:

@@ -23,7 +23,7 @@ from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...ir.padding import rules
 from ...kernels.cpu.pooling import native_mean_over_space
-from ...kernels.gpu import cold
+from ...kernels.gpu.cold import elementwise, rows
 from ..arguments import flag, require_tensor
 from ..axes import kept_shape, numpy_axis, reduced_shape, several_or_all, wide_type, widened
 from ..basic import cast_to, reshape_to, restore_axes, transpose_to
@@ -58,7 +58,7 @@ def mean_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     return (total / count if count else total * np.nan).astype(x.dtype, copy=False)
 
 
-mean_over.operation.kernels["cupy"] = cold.mean(mean_over.operation.kernel)
+mean_over.operation.kernels["cupy"] = rows.mean(elementwise.mean(mean_over.operation.kernel))
 mean_over.operation.kernels["cpu"] = native_mean_over_space(mean_over.operation.kernel)
 
 

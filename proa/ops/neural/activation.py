@@ -23,7 +23,7 @@ from ...eager.tensor import Tensor
 from ...eager.views import assign_in_place
 from ...kernels.cpu.direct import on_host
 from ...kernels.cpu.rows import native_gelu, native_gelu_slope, native_silu, native_silu_slope
-from ...kernels.gpu import cold
+from ...kernels.gpu.cold import elementwise as cold
 from ...kernels.gpu.memory import from_memory
 from ..arguments import require_tensor
 from ..basic import reshape_to
@@ -103,6 +103,7 @@ def _relu_slope_of_halves(xp: Any, outer: Any, result: Any) -> Any:
 
 
 relu_slope.operation.kernels["cpu"] = _relu_slope_of_halves
+relu_slope.operation.kernels["cupy"] = cold.relu_slope(relu_slope.operation.kernel)
 
 
 @samples(*_PLAIN, reference=lambda x: np.maximum(x, 0))
@@ -125,6 +126,9 @@ def relu(xp: Any, x: Any) -> Any:
         [0.0, 0.0, 2.0]
     """
     return xp.maximum(x, x.dtype.type(0))
+
+
+relu.operation.kernels["cupy"] = cold.relu(relu.operation.kernel)
 
 
 def _limited(x: Tensor, low: float, high: float) -> Tensor:

@@ -23,6 +23,7 @@ from ...kernels.cpu.direct import on_host
 from ...kernels.cpu.low_precision.bfloat import bfloat_attention, bfloat_attention_gradient
 from ...kernels.cpu.low_precision.precision import in_float32
 from ...kernels.gpu.attention import cudnn_attention, cudnn_attention_grad
+from ...kernels.gpu.cold import attention as cold
 from ..arguments import require_tensor
 from ..basic import cast_to, full_of, transpose_to
 from ..linear.linalg import matmul
@@ -168,6 +169,7 @@ def attention_grad_value(
 attention.operation.kernels["cpu"] = in_float32(native.native_attention(attention.operation.kernel), bfloat_attention)
 attention.operation.kernels["numpy"] = on_host(native.native_attention, attention.operation.kernel)
 attention.operation.kernels["gpu"] = cudnn_attention(attention.operation.kernel)
+attention.operation.kernels["cupy"] = cold.attention(attention.operation.kernel)
 for _number, (_primitive, _native) in enumerate(
     (
         (attention_grad_query, native.native_grad_query),
@@ -178,6 +180,7 @@ for _number, (_primitive, _native) in enumerate(
     _operation = _primitive.operation
     _operation.kernels["cpu"] = in_float32(_native(_operation.kernel), bfloat_attention_gradient(_number))
     _operation.kernels["gpu"] = cudnn_attention_grad(_operation.kernel, _number)
+    _operation.kernels["cupy"] = cold.attention_grad(_operation.kernel, _number)
 
 
 # ---- compositions --------------------------------------------------------------------------------

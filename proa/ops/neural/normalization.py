@@ -8,6 +8,7 @@ them once.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -26,6 +27,7 @@ from ...ir.padding import rules
 from ...kernels.cpu import normalisation as native
 from ...kernels.cpu.direct import on_host
 from ...kernels.gpu import normalisation as gpu
+from ...kernels.gpu.cold import channels, rows
 from ..arguments import integer, require_tensor
 from ..basic import expand_to, reshape_to, sum_over
 from ..precision import wide
@@ -301,18 +303,30 @@ def _frozen_grad_weight(
     return _sum_like(g * (x - reshape_to(mean, broadcast)) * reshape_to(scale, broadcast), broadcast, shape)
 
 
-for _primitive, _native, _on_gpu in (
-    (normalise, native.native_normalise, gpu.one_pass_normalise),
-    (normalise_grad_input, native.native_grad_input, gpu.one_pass_grad_input),
-    (normalise_grad_weight, native.native_grad_weight, gpu.one_pass_grad_weight),
-    (running_statistics, native.native_running_statistics, gpu.one_pass_running_statistics),
+for _primitive, _native, _on_gpu, _cold in (
+    (normalise, native.native_normalise, gpu.one_pass_normalise, (channels.normalise, rows.normalise)),
+    (normalise_grad_input, native.native_grad_input, gpu.one_pass_grad_input, (channels.grad_input, rows.grad_input)),
+    (
+        normalise_grad_weight,
+        native.native_grad_weight,
+        gpu.one_pass_grad_weight,
+        (channels.grad_weight, rows.grad_weight),
+    ),
+    (
+        running_statistics,
+        native.native_running_statistics,
+        gpu.one_pass_running_statistics,
+        (channels.running_statistics,),
+    ),
 ):
     _operation = _primitive.operation
     _operation.kernels["cpu"] = _native(_operation.kernel)
     _operation.kernels["gpu"] = _on_gpu(_operation.kernel)
     _operation.kernels["numpy"] = on_host(_native, _operation.kernel)
+    _operation.kernels["cupy"] = functools.reduce(lambda kernel, better: better(kernel), _cold, _operation.kernel)
 
 _bias = normalise_grad_bias.operation
+_bias.kernels["cupy"] = channels.grad_bias(_bias.kernel)
 _bias.kernels["cpu"] = native.native_grad_bias(_bias.kernel)
 _bias.kernels["numpy"] = on_host(native.native_grad_bias, _bias.kernel)
 

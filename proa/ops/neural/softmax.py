@@ -17,7 +17,7 @@ from ...eager.tensor import Tensor
 from ...ir.padding import rules
 from ...kernels.cpu.direct import on_host
 from ...kernels.cpu.rows import native_softmax
-from ...kernels.gpu import cold
+from ...kernels.gpu.cold import elementwise, rows
 from ..arguments import require_tensor
 from ..axes import flat, single_axis, widened
 from ..basic import cast_to, reshape_to, sum_over
@@ -65,7 +65,7 @@ def _softmax_numpy(xp: Any, x: Any, axis: int) -> Any:
     return shares
 
 
-softmax_along.operation.kernels["cupy"] = cold.softmax(softmax_along.operation.kernel)
+softmax_along.operation.kernels["cupy"] = rows.softmax(elementwise.softmax(softmax_along.operation.kernel))
 softmax_along.operation.kernels["numpy"] = on_host(native_softmax, _softmax_numpy)
 softmax_along.operation.kernels["cpu"] = native_softmax(softmax_along.operation.kernel)
 

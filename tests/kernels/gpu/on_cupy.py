@@ -1,16 +1,19 @@
 """Every instruction that the samples record, on CuPy beside NumPy.
 
 `python -m tests.kernels.gpu.on_cupy --part 0/8 --out FILE` writes down what agrees, what CuPy refuses and gets wrong;
-the test of the same name runs all of it. Needs an NVIDIA GPU and CuPy.
+the test of the same name runs all of it. Needs an NVIDIA GPU and CuPy; with `--emulated` neither: the kernels that are
+written in CUDA run on the CPU, thread by thread (a minute), and what else CuPy would do is NumPy's.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,9 +24,12 @@ from proa.core.place import make_place
 from proa.eager.declare import PUBLIC
 from proa.eager.samples import Made, SampleSet
 from proa.eager.tensor import Tensor
-from proa.ir import recorder
 from proa.ir.keys import attribute_key
+from proa.ir.recording import running
 from proa.ir.tiers import cupy_tier
+from proa.kernels.gpu.cold import arithmetic, channels, pooling, rows, updates
+
+from .emulated import running as emulation
 
 GPU = make_place("gpu", 0)
 # How far results may lie apart, as a part of the largest one: two implementations of the same functions.
@@ -79,23 +85,23 @@ def _run(function: Any, sample: Any) -> None:
 def recorded_cases(part: int, parts: int) -> Iterator[Case]:
     """Each kind of instruction once: the operation, its operands' types and shapes, its attributes."""
     functions = [f for f in PUBLIC.values() if isinstance(getattr(f, "samples", None), SampleSet)]
-    original = recorder.run_on_numpy
+    original = running.run_on_numpy
     found: dict[Any, Case] = {}
 
-    def noting(program: Any, inputs: Any, scalars: Any, watch: Any = None) -> Any:
-        def note(instruction: Any, arguments: Any, values: Any) -> None:
+    def noting(program: Any, inputs: Any, scalars: Any, watch: Any = None, every: bool = True) -> Any:
+        def note(instruction: Any, arguments: Any, results: Any) -> None:
             if watch is not None:
-                watch(instruction, arguments, values)
+                watch(instruction, arguments, results)
             key = (instruction.operation.name, instruction.kinds, attribute_key(instruction.attributes))
             if key not in found:
-                made = values[instruction.index : instruction.index + len(instruction.outputs)]
-                found[key] = Case(instruction, [None if a is None else np.array(a) for a in arguments], list(made))
+                given = [None if argument is None else np.array(argument) for argument in arguments]
+                found[key] = Case(instruction, given, list(results))
 
-        return original(program, inputs, scalars, note)
+        return original(program, inputs, scalars, note, True)
 
     before = paddle.get_device()
     paddle.set_device("cpu")
-    recorder.run_on_numpy = noting  # type: ignore[assignment]
+    running.run_on_numpy = noting  # type: ignore[assignment]
     try:
         with paddle.jit.eager_mode("immediate"):
             for function in functions[part::parts]:
@@ -105,7 +111,7 @@ def recorded_cases(part: int, parts: int) -> Iterator[Case]:
                     except Exception:
                         continue
     finally:
-        recorder.run_on_numpy = original
+        running.run_on_numpy = original
         paddle.set_device(before)
     yield from found.values()
 
@@ -141,10 +147,14 @@ def _whole(name: str, parts: list[np.ndarray]) -> list[np.ndarray]:
 
 def check(device: Any, case: Case) -> tuple[str, str]:
     """("same" | "refused" | "wrong", why) of one case."""
-    cupy, name = device.cupy, case.instruction.operation.name
+    cupy, operation = device.cupy, case.instruction.operation
+    name, kernel = operation.name, operation.kernels.get("cupy") or operation.kernel
     try:
         given = [cupy.asarray(a) if isinstance(a, np.ndarray) else a for a in case.arguments]
-        made = [cupy.asnumpy(result) for result in cupy_tier._call_cupy(device, case.instruction, given)]
+        given = [given] if operation.variadic else given
+        results = kernel(device.xp, *given, *case.instruction.attributes)
+        results = results if isinstance(results, tuple) else (results,)
+        made = [cupy.asnumpy(result) for result in cupy_tier._as_inferred(device, case.instruction, results)]
     except Exception as error:
         return "refused", f"{type(error).__name__}: {str(error).strip()[:160]}"
     for actual, expected in zip(_whole(name, made), _whole(name, case.results), strict=True):
@@ -154,9 +164,9 @@ def check(device: Any, case: Case) -> tuple[str, str]:
     return "same", ""
 
 
-def sweep(part: int = 0, parts: int = 1) -> dict[str, dict[str, Any]]:
+def sweep(part: int = 0, parts: int = 1, device: Any = None) -> dict[str, dict[str, Any]]:
     """By operation: how many cases agree, the reasons of refusals, and what is wrong."""
-    device = cupy_tier._device(GPU)
+    device = device or cupy_tier._device(GPU)
     assert device is not None, "CuPy cannot be used here"
     table: dict[str, dict[str, Any]] = {}
     with device.device, device.stream:
@@ -176,13 +186,25 @@ def sweep(part: int = 0, parts: int = 1) -> dict[str, dict[str, Any]]:
     return table
 
 
+def emulated_device() -> Any:
+    """A stand-in for a GPU on which the kernels written in CUDA run."""
+    for module in (arithmetic, channels, pooling, rows, updates):
+        module.function = emulation.function
+    cupy = SimpleNamespace(asarray=lambda array: np.asarray(array).view(emulation.Array), asnumpy=np.asarray)
+    nothing = contextlib.nullcontext()
+    return SimpleNamespace(
+        cupy=cupy, xp=emulation.Namespace(), array_type=emulation.Array, device=nothing, stream=nothing
+    )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--part", default="0/1")
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--emulated", action="store_true", help="without a GPU")
     arguments = parser.parse_args()
     part, parts = map(int, arguments.part.split("/"))
-    table = sweep(part, parts)
+    table = sweep(part, parts, emulated_device() if arguments.emulated else None)
     arguments.out.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
     counts = [sum(bool(row[key]) for row in table.values()) for key in ("same", "refused", "wrong")]
     print(f"{len(table)} operations: {counts[0]} agree somewhere, {counts[1]} refuse something, {counts[2]} are wrong")

@@ -20,6 +20,7 @@ from ....ir.operation import Check
 from ....ir.padding import rules
 from ....ir.traits import GivenTraits
 from ....kernels.cpu.losses import native_cross_entropy, native_cross_entropy_grad
+from ....kernels.gpu.cold import rows as cold
 from ...index.indexing_kernels import IndexOutOfRange, is_plain
 from ...precision import wide
 
@@ -313,10 +314,11 @@ def _cross_entropy_grad_of_rows(
     return shifted
 
 
-for _primitive, _native, _on_numpy in (
-    (softmax_cross_entropy, native_cross_entropy, _cross_entropy_of_rows),
-    (softmax_cross_entropy_grad, native_cross_entropy_grad, _cross_entropy_grad_of_rows),
+for _primitive, _native, _on_numpy, _cold in (
+    (softmax_cross_entropy, native_cross_entropy, _cross_entropy_of_rows, cold.cross_entropy),
+    (softmax_cross_entropy_grad, native_cross_entropy_grad, _cross_entropy_grad_of_rows, cold.cross_entropy_grad),
 ):
     _operation = _primitive.operation
     _operation.kernels["cpu"] = _native(_operation.kernel)
     _operation.kernels["numpy"] = _on_numpy
+    _operation.kernels["cupy"] = _cold(_operation.kernel)

@@ -24,6 +24,7 @@ from ....kernels.cpu.convolution import native_convolution, native_grad_input, n
 from ....kernels.cpu.direct import on_host
 from ....kernels.cpu.low_precision.bfloat import bfloat_convolution, bfloat_grad_input, bfloat_grad_weight
 from ....kernels.cpu.low_precision.precision import in_float32
+from ....kernels.gpu.cold import convolution as cold
 from ...basic import sum_over
 from ...precision import wide
 from .windows import Pairs, Sizes, join_shape, spatial_shape
@@ -404,9 +405,9 @@ def conv_grad_weight(
 conv.operation.kernels["cpu"] = in_float32(native_convolution(_xla_conv_with_bias), bfloat_convolution)
 conv_grad_input.operation.kernels["cpu"] = in_float32(native_grad_input(_xla_grad_input), bfloat_grad_input)
 conv_grad_weight.operation.kernels["cpu"] = in_float32(native_grad_weight(_xla_grad_weight), bfloat_grad_weight)
-conv.operation.kernels["cupy"] = _numpy_conv
-conv_grad_input.operation.kernels["cupy"] = _numpy_grad_input
-conv_grad_weight.operation.kernels["cupy"] = _numpy_grad_weight
+conv.operation.kernels["cupy"] = cold.convolution(_numpy_conv)
+conv_grad_input.operation.kernels["cupy"] = cold.grad_input(_numpy_grad_input)
+conv_grad_weight.operation.kernels["cupy"] = cold.grad_weight(_numpy_grad_weight)
 conv.operation.kernels["numpy"] = on_host(native_convolution, _numpy_conv)
 conv_grad_input.operation.kernels["numpy"] = on_host(native_grad_input, _numpy_grad_input)
 conv_grad_weight.operation.kernels["numpy"] = on_host(native_grad_weight, _numpy_grad_weight)

@@ -36,6 +36,7 @@ from ....kernels.cpu.pooling import (
     native_max_pool,
     native_max_pool_grad,
 )
+from ....kernels.gpu.cold import pooling as cold
 from ...basic import reshape_to
 from ...precision import wide
 from .windows import Pairs, Sizes, join_shape, spatial_axes
@@ -278,6 +279,8 @@ def max_pool_grad(xp: Any, x: Any, y: Any, kernel: Sizes, stride: Sizes, padding
     return window.spread(xp, [(winner, -1), (y, 0)], lambda number, w, value: xp.where(w == number, value, zero))
 
 
+max_pool.operation.kernels["cupy"] = cold.max_pool(max_pool.operation.kernel)
+max_pool_grad.operation.kernels["cupy"] = cold.max_pool_grad(max_pool_grad.operation.kernel)
 max_pool.operation.kernels["cpu"] = in_float32(native_max_pool(max_pool.operation.kernel))
 max_pool_grad.operation.kernels["cpu"] = in_float32(native_max_pool_grad(max_pool_grad.operation.kernel))
 max_pool_grad.operation.kernels["numpy"] = on_host(native_max_pool_grad, max_pool_grad.operation.kernel)

@@ -1,8 +1,4 @@
-"""Kernels of cold code on a GPU, for CuPy: what would be many calls of its functions, in few.
-
-A call costs some 20 us whatever its size, more than the work of most. CuPy compiles such a kernel once for a data type,
-whatever the shapes, and keeps it on the disk.
-"""
+"""Elements, one by one or along an axis: in one call of CuPy's each, or few."""
 
 from __future__ import annotations
 
@@ -44,6 +40,24 @@ def gelu_slope(otherwise: Callable[..., Any]) -> Callable[..., Any]:
         if approximate or x.dtype.name not in _OWN_TYPES or outer.dtype != x.dtype:
             return otherwise(xp, outer, x, approximate)
         return elementwise("gelu_slope", "T outer, T x", body)(outer, x)
+
+    return kernel
+
+
+def relu(otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    def kernel(xp: Any, x: Any) -> Any:
+        if x.dtype.name not in _OWN_TYPES:
+            return otherwise(xp, x)
+        return elementwise("relu", "T x", "out = x <= T(0) ? T(0) : x")(x)
+
+    return kernel
+
+
+def relu_slope(otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    def kernel(xp: Any, outer: Any, result: Any) -> Any:
+        if outer.dtype.name not in _OWN_TYPES or result.dtype != outer.dtype:
+            return otherwise(xp, outer, result)
+        return elementwise("relu_slope", "T outer, T result", "out = result > T(0) ? outer : T(0)")(outer, result)
 
     return kernel
 
