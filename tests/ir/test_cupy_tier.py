@@ -21,12 +21,14 @@ import proa as paddle
 from proa.core.place import CPU
 from proa.ir.recorder import LOCAL, flush_current
 from proa.ir.recording import running
-from proa.ir.tiers import cupy_tier
+from proa.ir.tiers import cupy_device, cupy_tier
 from proa.ir.tiers.cupy_namespace import CupyNamespace
 from proa.ir.tiers.interpreter import Problem
 from proa.ir.tiers.lent import Lent, bring_out
 from proa.ir.transforms import donation
 from proa.ir.watch import watch_results
+from proa.kernels.gpu.cold import arithmetic
+from tests.kernels.gpu.emulated import running as emulated
 
 from .staying import stay
 
@@ -136,6 +138,7 @@ def device(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     )
     made.freed = freed
     monkeypatch.setattr(cupy_tier, "_device", lambda place: made)
+    monkeypatch.setattr(arithmetic, "function", emulated.function)
     monkeypatch.setattr(jax.dlpack, "from_dlpack", lambda array: jax.numpy.asarray(array.get()))
     monkeypatch.setattr(cupy_tier, "REFUSED", {})
     monkeypatch.setattr(cupy_tier, "_REFUSING", set())
@@ -252,7 +255,7 @@ def test_no_more_runs_are_held_than_some(device: Any) -> None:
 def test_memory_of_cupys_is_not_written_over(device: Any) -> None:
     """XLA would give it back to CuPy while the result of the program lies in it."""
     inputs = [run(lambda x: x + 1.0, ROW)]
-    assert id(inputs[0]) in cupy_tier.LENT
+    assert id(inputs[0]) in cupy_device.LENT
     pointer = inputs[0].unsafe_buffer_pointer()
     cupy_tier.settle()
     compiled = types.SimpleNamespace(donated=(0,), copies=0)
@@ -260,10 +263,10 @@ def test_memory_of_cupys_is_not_written_over(device: Any) -> None:
     assert protected[0].unsafe_buffer_pointer() != pointer
     assert compiled.copies == 1
     np.testing.assert_array_equal(np.asarray(protected[0]), ROW + 1)
-    assert id(protected[0]) not in cupy_tier.LENT
+    assert id(protected[0]) not in cupy_device.LENT
     inputs.clear(), protected.clear()
     gc.collect()
-    assert not cupy_tier.LENT
+    assert not cupy_device.LENT
 
 
 def test_a_bad_index_is_named(device: Any) -> None:
@@ -297,14 +300,14 @@ def test_results_that_stay_become_jaxs_when_somebody_wants_them(device: Any) -> 
     assert device.waits == [True, False]  # XLA waits for CuPy once
     assert device.entered(made) is first.own
     device.borrowed.clear()
-    assert len(cupy_tier.LENT) == 2  # they are wanted again
+    assert len(cupy_device.LENT) == 2  # they are wanted again
     del made, pair, first, second
     pair = [values.pop(z._index)]
     values.clear()
     bring_out(pair)
     pair[0] = None  # what nobody else had, a program may write over
     gc.collect()
-    assert not cupy_tier.LENT
+    assert not cupy_device.LENT
     flush_current()
 
 
@@ -355,7 +358,7 @@ def test_without_cupy_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("share", "most"), [("", 0.21), ("0.9", 0.06), ("0.3", 0.66), ("rubbish", 0.21)])
 def test_the_pool_is_what_xla_leaves(share: str, most: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLA_PYTHON_CLIENT_MEM_FRACTION", share)
-    assert cupy_tier._pool_size(100 << 30) == pytest.approx(most * (100 << 30), rel=1e-6)
+    assert cupy_device._pool_size(100 << 30) == pytest.approx(most * (100 << 30), rel=1e-6)
 
 
 def test_arrays_are_filled_up_and_cut_without_a_compiler(device: Any) -> None:

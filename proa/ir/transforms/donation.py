@@ -11,7 +11,8 @@ import numpy as np
 
 from ..program import Program
 from ..recording.references import HELD_BY_A_LIST_AND_A_NAME
-from ..tiers.cupy_tier import LENT, READING
+from ..tiers.cupy_device import LENT
+from ..tiers.cupy_tier import READING
 from ..tiers.cupy_tier import settle as cupy_settle
 from ..tiers.lowering import give_back_freed_memory
 
