@@ -186,6 +186,7 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
         _deliver(segment, live, _absent(segment.devices, live))
         return
     if segment.devices is not None:
+        bring_out(segment.inputs)
         meshes.wait_for_last(segment.devices)  # before it is asked who else refers to its results
         meshes.bring_together(segment.inputs, segment.devices)
     compiled = entry.compiled  # another thread may drop it from the entry at any time

@@ -102,7 +102,7 @@ class Account:
 def pays(account: Account, place: Place) -> bool:
     """Whether a program is to be compiled for itself now."""
     if account.program.size >= _HEAVY and (not account.member or account.is_heavy(place)):
-        at_once = account.is_heavy(place) or account.is_stored(place)
+        at_once = Mode.deterministic or account.is_heavy(place) or account.is_stored(place)
         return account.count > (0 if at_once else _SEEN_OFTEN - 1)
     if Mode.threshold:
         return account.count >= Mode.threshold
