@@ -154,6 +154,31 @@ def _extreme(name: str, choose: Callable[..., Any], first: Any, second: Any) -> 
     return size_from(left.extreme(name, right), value)
 
 
+class _Signs(threading.local):
+    by_formula = False
+
+
+_SIGNS = _Signs()
+
+
+@contextmanager
+def signs_by_formula() -> Generator[None]:
+    """Inside, `from_start` leaves no guard: a file that is one graph for all sizes cannot be captured for both signs."""
+    before, _SIGNS.by_formula = _SIGNS.by_formula, True
+    try:
+        yield
+    finally:
+        _SIGNS.by_formula = before
+
+
+def from_start(place: Any, extent: Any) -> Any:
+    """A place on an axis as counted from its start: negative ones are counted from its end."""
+    expression = None if place.__class__ is int else expression_of(place)
+    if expression is None or not _SIGNS.by_formula or expression.proves("<") is not None:
+        return place if place >= 0 else place + extent
+    return place - extent * maximum(minimum(place, 0), -1)
+
+
 def plain(value: Any) -> Any:
     """The value alone, of a number or of all numbers in nested tuples; no guard is left."""
     if isinstance(value, SymbolicSize):

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import type_error, value_error
+from ..core.symbols import signs_by_formula
 from ..core.tracebacks import boundary
 from ..eager.modes import no_grad
 from ..eager.parameter import Parameter
@@ -187,12 +188,18 @@ def _graph_of(function: Any, input_spec: Any, one_graph: bool) -> Graph:
     except CaptureError:
         with deferring(defer):  # it looks at values: such calls may stand in a file, and run between its graphs
             graph = captured()
-    if one_graph and graph.assumptions.question is not None:
+    if not one_graph:
+        return _results_only(graph)
+    signs = signs_by_formula if graph.assumptions.depends_on_signs else nullcontext
+    if graph.assumptions.depends_on_signs:
+        with suppress(Exception), signs():
+            graph = captured()
+    if graph.assumptions.question is not None:
         # Where both ways cannot be one graph, the caller says what was asked: it is the way that is never taken that fails,
         # with whatever error, as the code was captured before.
         # Ways that give other sizes run between graphs, like calls that look at values.
         for between in (nullcontext(), deferring(defer)):
-            with suppress(Exception), sizes_asked_by_graph(), between:
+            with suppress(Exception), sizes_asked_by_graph(), signs(), between:
                 graph = captured()
                 break
     return _results_only(graph)

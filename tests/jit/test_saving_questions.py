@@ -51,6 +51,33 @@ def test_a_file_answers_for_every_size(function: Any, tmp_path: Path) -> None:
         np.testing.assert_array_equal(loaded(paddle.to_tensor(x)).numpy(), function(paddle.to_tensor(x)).numpy())
 
 
+def _last_ones(x: Any, y: Any) -> Any:
+    return x[y.shape[0] - x.shape[0] + 1 :], x[: y.shape[0] - x.shape[0] + 2], x[x.shape[0] - y.shape[0] :: 2]
+
+
+def _other_way_round(x: Any, y: Any) -> Any:
+    return x[y.shape[0] - 4 :: -1], x[: y.shape[0] - 4 : -2]
+
+
+@pytest.mark.parametrize("function", [_last_ones, _other_way_round])
+def test_bounds_that_are_negative_for_some_sizes_count_from_the_end_for_these(function: Any, tmp_path: Path) -> None:
+    """A place is one from the start for the sizes of the capture, and may be one from the end for others."""
+    runtime = pytest.importorskip("onnxruntime", reason="ONNX Runtime runs the file")
+    specs = [InputSpec([None], "float32"), InputSpec([None], "float32")]
+    paddle.jit.save(function, str(tmp_path / "model"), input_spec=specs)
+    loaded = paddle.jit.load(str(tmp_path / "model"))
+    paddle.onnx.export(function, str(tmp_path / "model"), input_spec=specs)
+    session = runtime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
+    for sizes in ((6, 3), (6, 4), (6, 5), (6, 6), (6, 9), (3, 8), (5, 1), (1, 1), (7, 2)):
+        x, y = (np.arange(size, dtype="float32") for size in sizes)
+        expected = [part.numpy() for part in function(paddle.to_tensor(x), paddle.to_tensor(y))]
+        found = [part.numpy() for part in loaded(paddle.to_tensor(x), paddle.to_tensor(y))]
+        named = dict(zip([given.name for given in session.get_inputs()], (x, y), strict=True))
+        for a, b, c in zip(expected, found, session.run(None, named), strict=True):
+            np.testing.assert_array_equal(b, a)
+            np.testing.assert_array_equal(c, a)
+
+
 def test_an_onnx_file_answers_for_every_size(tmp_path: Path) -> None:
     runtime = pytest.importorskip("onnxruntime", reason="ONNX Runtime runs the file")
 

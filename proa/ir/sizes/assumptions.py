@@ -131,6 +131,11 @@ class Assumptions:
         """The first guard that the user's code left and that not all sizes keep: for others it goes another way."""
         return next((guard for guard in self.guards.values() if guard.by_user and not guard.is_certain), None)
 
+    @property
+    def depends_on_signs(self) -> bool:
+        """Whether it was asked if some number is negative, for which sizes it may be and for which not."""
+        return any(guard.kind == "<" and not guard.by_user and not guard.is_certain for guard in self.guards.values())
+
     def broken(self, known: Mapping[Symbol, int]) -> Guard | None:
         """The first guard that sizes do not keep."""
         return next((guard for guard in self.guards.values() if not guard.holds(known)), None)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...core.errors import AxisOutOfRange, index_error, message, value_error
-from ...core.symbols import SymbolicSize, maximum, minimum, same_sizes, whole
+from ...core.symbols import SymbolicSize, from_start, maximum, minimum, same_sizes, whole
 from ...eager.tensor import Tensor, tensor_from_data
 from ..arguments import integer
 from ..shape.slicing import POSITION, Spec, sliced_shape
@@ -95,10 +95,12 @@ def _entry_of(start: Any, stop: Any, step: Any, extent: int) -> tuple[tuple[int,
         raise value_error("getitem", "the step of a slice cannot be 0", f"{slice(start, stop, step)}")
     lowest, highest = (0, extent) if by > 0 else (-1, extent - 1)
     # Where the first element lies beyond the last, the length is 0 and the place does not matter.
-    first = (
-        (lowest if by > 0 else highest) if start is None else start if start >= 0 else maximum(start + extent, lowest)
-    )
-    last = (highest if by > 0 else lowest) if stop is None else stop if stop >= 0 else stop + extent
+    if start is None:
+        first = lowest if by > 0 else highest
+    else:
+        first = from_start(start, extent)
+        first = first if first is start else maximum(first, lowest)
+    last = (highest if by > 0 else lowest) if stop is None else from_start(stop, extent)
     first = first if by > 0 else minimum(first, highest)
     last = minimum(last, highest) if by > 0 else maximum(last, lowest)
     room = last - first if by > 0 else first - last
@@ -228,7 +230,7 @@ class _Reader:
         extent = self.shape[self.axis]
         if not -extent <= item < extent:
             raise out_of_range(item, self.axis, extent, self.aval)
-        self._datum(item + extent if item < 0 else item, extent)
+        self._datum(from_start(item, extent), extent)
         self.spec.append(POSITION)
         self.axis += 1
 
