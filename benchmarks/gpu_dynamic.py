@@ -1,6 +1,7 @@
 """`python3 benchmarks/gpu_dynamic.py --out DIR`: code on a GPU whose sizes move, beside PyTorch; a large loop beside JAX.
 
-Stand-alone like `gpu.py`: with a Python that has PyTorch, JAX and CuPy for the GPU; nothing is installed. Every run is a
+Stand-alone like `gpu.py`: with a Python that has PyTorch, JAX, CuPy and cuDNN's front end (`nvidia-cudnn-frontend`, which may
+lie on PYTHONPATH) for the GPU; nothing is installed. Every run is a
 fresh process with an empty cache of programs (compiling is part of what is measured); CuPy's kernels, which do not depend
 on sizes, are kept between runs as on any machine that has run before. The rows are in `workloads/on_gpu/dynamic.py`.
 """
@@ -84,7 +85,8 @@ ROWS = (
 def run(module: str, row: Row, steps: int, device: str, limit: float) -> dict[str, Any]:
     """The figures of one process, or why there are none."""
     with tempfile.TemporaryDirectory() as cache:
-        environment = {**os.environ, "PROA_CACHE_DIR": cache, "PYTHONPATH": str(ROOT)}
+        places = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        environment = {**os.environ, "PROA_CACHE_DIR": cache, "PYTHONPATH": os.pathsep.join(places)}
         command = [sys.executable, str(SCRIPT), module, row.name, "--steps", str(steps), "--device", device]
         started = time.monotonic()
         try:
