@@ -1,7 +1,7 @@
 """`python3 benchmarks/gpu_dynamic.py --out DIR`: code on a GPU whose sizes move, beside PyTorch; a large loop beside JAX.
 
-Stand-alone like `gpu.py`: with a Python that has PyTorch, JAX, CuPy and cuDNN's front end (`nvidia-cudnn-frontend`, which may
-lie on PYTHONPATH) for the GPU; nothing is installed. Every run is a
+Stand-alone like `gpu.py`: with a Python that has PyTorch, JAX, CuPy and cuDNN's front end (`nvidia-cudnn-frontend`, which
+may lie on PYTHONPATH) for the GPU; nothing is installed. Every run is a
 fresh process with an empty cache of programs (compiling is part of what is measured); CuPy's kernels, which do not depend
 on sizes, are kept between runs as on any machine that has run before. The rows are in `workloads/on_gpu/dynamic.py`.
 """
