@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import importlib.util
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from proa.optimizer import updates as updating
 
 from .emulated import running
 
+pytestmark = pytest.mark.skipif(shutil.which("c++") is None, reason="needs a C++ compiler")
 RANDOM = np.random.default_rng(0)
 XP = running.Namespace()
 
@@ -211,6 +213,76 @@ def test_convolutions_without_cudnn_are_those_of_numpy() -> None:
         pytest.skip("cuDNN's front end is installed here, and wants a GPU")
     window = ((1, 1), ((1, 1), (0, 1)), (1, 1), 1, False)
     compare(convolution_kernels.conv, [floats(2, 3, 8, 7), floats(4, 3, 3, 3), floats(4)], window)
+
+
+class _Cudnn:
+    """In the place of cuDNN: computes what it is asked for, from addresses, sizes and distances alone, on the CPU."""
+
+    def __init__(self, operation: str, shapes: Any, way: Any) -> None:
+        weight_at = convolution._OPERANDS[operation][1]
+        self.layouts = [convolution._layout(shape, way, at == weight_at) for at, shape in enumerate(shapes)]
+        self.operation = operation
+        stride, padding, dilation = way.stride, way.padding, way.dilation
+        if len(stride) == 1:
+            stride, padding, dilation = (1, *stride), ((0, 0), *padding), (1, *dilation)
+        self.window = (stride, padding, dilation, way.groups, False)
+
+    def execute(self, pointers: dict[int, int], workspace: int, handle: Any) -> None:
+        assert handle == "handle"
+        one, two, out = [self._array(pointers[at + 1], *layout) for at, layout in enumerate(self.layouts)]
+        if self.operation == "conv_fprop":
+            out[...] = convolution_kernels._numpy_conv(np, one, two, None, *self.window)
+        elif self.operation == "conv_dgrad":
+            out[...] = convolution_kernels._numpy_grad_input(np, one, two, out.shape, *self.window)
+        else:
+            out[...] = convolution_kernels._numpy_grad_weight(np, one, two, out.shape, *self.window)
+
+    @staticmethod
+    def _array(address: int, sizes: Any, strides: Any) -> np.ndarray:
+        count = 1 + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
+        flat = np.frombuffer((ctypes.c_float * count).from_address(address), np.float32)
+        return np.lib.stride_tricks.as_strided(flat, sizes, [4 * stride for stride in strides], writeable=True)
+
+
+@pytest.mark.parametrize("channels_last", [False, True])
+@pytest.mark.parametrize(
+    ("batch", "channels", "extents", "out", "kernel", "stride", "padding", "dilation", "groups"),
+    [
+        (2, 3, (8, 7), 4, (3, 3), (1, 1), ((1, 1), (0, 1)), (1, 1), 1),  # as many channels as rows of the kernel
+        (2, 4, (9, 9), 6, (3, 2), (2, 1), ((1, 0), (0, 0)), (1, 2), 2),
+        (1, 5, (6, 6), 3, (1, 1), (1, 1), ((0, 0), (0, 0)), (1, 1), 1),
+        (2, 3, (11,), 4, (3,), (2,), ((1, 1),), (1,), 1),
+    ],
+)
+def test_convolutions_by_cudnn(
+    batch: int, channels: int, extents: Any, out: int, kernel: Any, stride: Any, padding: Any, dilation: Any,
+    groups: int, channels_last: bool, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """What cuDNN is told of arrays, and what becomes of its results."""
+
+    def found(xp: Any, operation: str, operands: Any, shape: Any, way: Any, steady: bool) -> Any:
+        return convolution._Plan(_Cudnn(operation, (operands[0].shape, operands[1].shape, shape), way), 0)
+
+    monkeypatch.setattr(convolution, "_found", found)
+    monkeypatch.setattr(convolution, "_PLANS", {})
+    monkeypatch.setattr(convolution, "_handle", lambda device, stream: "handle")
+    shape = (batch, *extents, channels) if channels_last else (batch, channels, *extents)
+    window = (stride, padding, dilation, groups, channels_last)
+    x, weight, bias = floats(*shape), floats(out, channels // groups, *kernel), floats(out)
+    y = convolution_kernels._numpy_conv(np, x, weight, None, *window)
+    numpy = {
+        "conv": convolution_kernels._numpy_conv(np, x, weight, bias, *window),
+        "input": convolution_kernels._numpy_grad_input(np, y, weight, shape, *window),
+        "weight": convolution_kernels._numpy_grad_weight(np, x, y, weight.shape, *window),
+    }
+    x, weight, bias, y = map(_given, (x, weight, bias, np.ascontiguousarray(y)))
+    cudnn = {
+        "conv": convolution.convolution(_refused)(XP, x, weight, bias, *window),
+        "input": convolution.grad_input(_refused)(XP, y, weight, shape, *window),
+        "weight": convolution.grad_weight(_refused)(XP, x, y, weight.shape, *window),
+    }
+    for name, expected in numpy.items():
+        np.testing.assert_allclose(cudnn[name], expected, rtol=1e-5, atol=1e-5, err_msg=name)
 
 
 def test_what_is_not_float32_is_left_to_others() -> None:

@@ -147,13 +147,12 @@ def _run(xp: Any, operation: str, operands: tuple[Any, Any], shape: Shape, way: 
         _weight_in_order(xp, array, way) if at == weight_at else in_order(xp, array)[0]
         for at, array in enumerate(operands)
     ]
-    result = xp.ndarray(_moved(shape) if way.channels_last and weight_at == 2 else shape, first.dtype)
+    is_turned = way.channels_last and weight_at == 2  # a gradient of a weight, whose channels are last
+    result = xp.ndarray(_moved(shape) if is_turned else shape, first.dtype)
     workspace = xp.workspace(plan.workspace) if plan.workspace else 0
     pointers = {_FIRST: given[0].data.ptr, _SECOND: given[1].data.ptr, _RESULT: result.data.ptr}
     plan.graph.execute(pointers, workspace, handle=_handle(xp.device, xp.stream))
-    if result.shape != shape:  # a weight whose channels are last
-        result = xp.ascontiguousarray(xp.moveaxis(result, -1, 1))
-    return result
+    return xp.ascontiguousarray(xp.moveaxis(result, -1, 1)) if is_turned else result
 
 
 def _found(xp: Any, operation: str, operands: tuple[Any, Any], shape: Shape, way: Window, steady: bool) -> _Plan | None:

@@ -32,7 +32,8 @@ def linear(otherwise: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _suits(x: Any, y: Any) -> bool:
-    return x.ndim > 1 and y.ndim == 2 and x.dtype == y.dtype and x.dtype.kind == "f" and x.size > 0 and y.size > 0
+    are_floats = x.dtype == y.dtype and x.dtype.name in ("float32", "float64")
+    return x.ndim > 1 and y.ndim == 2 and are_floats and x.size > 0 and y.size > 0
 
 
 def _product(x: Any, y: Any) -> Any:

@@ -16,7 +16,7 @@ _ENOUGH = 1024  # blocks that keep a GPU busy
 _COLUMNS, _DEEP = 32, 8  # threads of a block that adds up columns
 
 _SOURCE = """
-// Layer norm (or, not centred, RMS norm) of a row; its mean and factor are kept for the gradients.
+// Mean and factor of a row, and, where there is an `out`, its layer norm (or, not centred, RMS norm).
 extern "C" __global__ void row_normalise(
     const float* x, const float* weight, const float* bias, float* out, float* mean, float* factor, int width,
     float epsilon, bool centred
@@ -209,7 +209,7 @@ def _row_width(x: Any, view: Shape, axes: Shape, broadcast: Shape, *others: Any)
 def _statistics(
     xp: Any, x: Any, width: int, epsilon: float, centred: bool, weight: Any = None, bias: Any = None, out: Any = None
 ) -> tuple[Any, Any]:
-    """Mean and factor of each row; the normalised rows go to `out`, on the way, the first time."""
+    """Mean and factor of each row, which gradients share; with an `out`, the normalised rows go there."""
 
     def make() -> tuple[Any, Any]:
         mean, factor = xp.ndarray(x.size // width, np.float32), xp.ndarray(x.size // width, np.float32)

@@ -67,7 +67,7 @@ def _library(source: str) -> ctypes.CDLL:
     file = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.cpp"
     file.write_text(text)
     library = file.with_suffix(".so")
-    command = ["g++", "-std=c++20", "-O1", "-w", "-shared", "-fPIC", "-pthread", str(file), "-o", str(library)]
+    command = ["c++", "-std=c++20", "-O1", "-w", "-shared", "-fPIC", "-pthread", str(file), "-o", str(library)]
     subprocess.run(command, check=True)
     return ctypes.CDLL(str(library))
 
