@@ -7,6 +7,7 @@ results. Everything is captured in evaluation mode.
 
 from __future__ import annotations
 
+import functools
 import glob
 import inspect
 import os
@@ -183,16 +184,19 @@ def _graph_of(function: Any, input_spec: Any, one_graph: bool) -> Graph:
     def captured() -> Graph:
         return StaticFunction(plain, given, None, None, True, 1, instance).concrete_program.graph
 
+    looking: Callable[[], Any] = nullcontext
     try:
         graph = captured()
     except CaptureError:
-        with deferring(defer):  # it looks at values: such calls may stand in a file, and run between its graphs
+        # It looks at values: such calls may stand in a file, and run between its graphs.
+        looking = functools.partial(deferring, defer)
+        with looking():
             graph = captured()
     if not one_graph:
         return _results_only(graph)
     signs = signs_by_formula if graph.assumptions.depends_on_signs else nullcontext
     if graph.assumptions.depends_on_signs:
-        with suppress(Exception), signs():
+        with suppress(Exception), looking(), signs():
             graph = captured()
     if graph.assumptions.question is not None:
         # Where both ways cannot be one graph, the caller says what was asked: it is the way that is never taken that fails,

@@ -78,6 +78,19 @@ def test_bounds_that_are_negative_for_some_sizes_count_from_the_end_for_these(fu
             np.testing.assert_array_equal(c, a)
 
 
+def test_such_bounds_in_code_that_looks_at_values(tmp_path: Path) -> None:
+    def function(x: Any, y: Any) -> Any:
+        return x[x.shape[0] - y.shape[0] - 1 :] * 2, x[x > 1.0]
+
+    specs = [InputSpec([None], "float32"), InputSpec([None], "float32")]
+    paddle.jit.save(function, str(tmp_path / "model"), input_spec=specs)
+    loaded = paddle.jit.load(str(tmp_path / "model"))
+    for sizes in ((6, 3), (6, 6), (6, 9), (5, 1)):
+        given = [paddle.arange(size, dtype="float32") for size in sizes]
+        for a, b in zip(function(*given), loaded(*given), strict=True):
+            np.testing.assert_array_equal(b.numpy(), a.numpy())
+
+
 def test_an_onnx_file_answers_for_every_size(tmp_path: Path) -> None:
     runtime = pytest.importorskip("onnxruntime", reason="ONNX Runtime runs the file")
 

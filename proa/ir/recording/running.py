@@ -186,7 +186,8 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
         _deliver(segment, live, _absent(segment.devices, live))
         return
     if segment.devices is not None:
-        bring_out(segment.inputs)
+        if Lent.exist:
+            bring_out(segment.inputs)
         meshes.wait_for_last(segment.devices)  # before it is asked who else refers to its results
         meshes.bring_together(segment.inputs, segment.devices)
     compiled = entry.compiled  # another thread may drop it from the entry at any time
@@ -194,7 +195,7 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
         compiled = None
     elif compiled is None:
         compiled = executables.find_executable(segment, entry)
-    if compiled is not None:
+    if compiled is not None and Lent.exist:
         bring_out(segment.inputs)
     if compiled is not None and compiled.copies >= executables.MOST_COPIES:
         compiled = executables.donate_less(segment, entry, compiled)

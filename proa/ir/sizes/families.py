@@ -80,7 +80,7 @@ class Family:
     @property
     def keeps_changing(self) -> bool:
         """Whether its paths differ more often than they repeat: none of them is worth a program of its own."""
-        return self.members > 1 and self.restlessness > _RESTLESS and self.count < _RARE * self.members
+        return self.is_restless and self.count < _RARE * self.members
 
     @property
     def is_restless(self) -> bool:

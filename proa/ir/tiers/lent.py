@@ -17,8 +17,10 @@ class Lent:
     """A value of that kind; stands where an array of JAX's would."""
 
     __slots__ = ("__weakref__", "_kept", "_made", "lender", "own")
+    exist = False  # whether there ever was one: no run looks for them where there can be none
 
     def __init__(self, lender: Any, own: Any) -> None:
+        Lent.exist = True
         self.lender = lender  # the `CupyDevice`
         self.own = own
         self._made: Any = None  # refers weakly: what a program writes over must not be held here
